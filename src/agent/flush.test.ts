@@ -24,7 +24,7 @@ const day = new Date().toISOString().slice(0, 10);
 const askedOf = ({ messages }: ModelRequest): string =>
   textOf(messages.findLast(({ role }) => role === "user")?.content ?? []);
 const isFlush = (request: ModelRequest): boolean => askedOf(request).startsWith("[memory]");
-const isSummary = ({ system }: ModelRequest): boolean => system.startsWith("You write the memory of a conversation");
+const isSummary = ({ system }: ModelRequest): boolean => system.startsWith("You summarize a conversation");
 const afterTool = ({ messages }: ModelRequest): boolean => messages.at(-1)?.role === "toolResult";
 
 interface CommandRun {

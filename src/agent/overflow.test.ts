@@ -23,7 +23,7 @@ import { tokensIn } from "./estimate.ts";
 import { repairMessages } from "./valid-messages.ts";
 
 const WINDOW = 8000;
-const isSummary = ({ system }: ModelRequest): boolean => system.startsWith("You write the memory");
+const isSummary = ({ system }: ModelRequest): boolean => system.startsWith("You summarize a conversation");
 const tooLong = (request: ModelRequest): boolean => tokensIn(request.messages) > WINDOW - 2000;
 
 /** A model that counts, and answers summaries as the case says. */

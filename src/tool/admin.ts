@@ -1,4 +1,4 @@
-// The port by which a tool or a chat command administers the gateway. The engine behind it loads with the first use.
+// The port through which a tool or chat command administers the gateway. Its engine loads with the first use.
 import type { AgentId, SessionKey } from "../core/names.ts";
 
 /** Who asks, and who is told after the restart. */

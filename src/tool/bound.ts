@@ -1,4 +1,4 @@
-// Results on their way out: bounded and masked, whoever asked. Nothing unbounded may enter a model's context.
+// Bounds the size of tool results and masks secrets in them, for every caller.
 import type { Block } from "../core/message.ts";
 import type { Mask } from "../base/mask.ts";
 import type { ToolResult } from "./tool.ts";

@@ -1,4 +1,4 @@
-// The only place a tool runs: find, decide, check, intend, run, bound, journal. Every caller comes through here.
+// The only place where a tool runs: find, decide, check, journal the intent, run, bound, journal the outcome.
 import { OpenClawError, ToolError } from "../core/error.ts";
 import type { SessionKey } from "../core/names.ts";
 import { isRecord } from "../core/record.ts";
@@ -23,12 +23,12 @@ export interface CallRequest {
   readonly tool: string;
   readonly args: unknown;
   readonly subject: Subject;
-  /** Which door it came through: `http`, `ws:<client>`, `cli`, `agent` … */
+  /** Where the call came from: `http`, `ws:<client>`, `cli`, `agent` … */
   readonly caller: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly hints?: CallHints;
-  /** The run it belongs to; left out, the call is a turn of its own. */
+  /** The run it belongs to; without one, the call is its own turn. */
   readonly turn?: string;
   /** The caller commits the result itself, right after. Writes keep their order, so the call need not wait for its journal entry. */
   readonly commitsResult?: boolean;
@@ -194,7 +194,7 @@ function unrecorded(args: Record<string, unknown>, { unrecorded: names = [] }: T
   return { ...args, ...Object.fromEntries(lengths) };
 }
 
-/** A sandboxed session never falls back to the host (ruling 10). */
+/** A sandboxed session never falls back to the host (docs/decisions/0010-sandbox-backends.md). */
 async function requireSandbox(intent: Intent, subject: Subject, deps: CallDeps): Promise<void> {
   const { sandboxed, agent } = subject;
   const needsOne =
@@ -210,7 +210,7 @@ async function requireSandbox(intent: Intent, subject: Subject, deps: CallDeps):
   );
 }
 
-/** Ends at the deadline or on abort even when the tool does not listen; it is told first. */
+/** Ends at the deadline or on abort, even if the tool ignores its signal. */
 async function withDeadline(
   request: CallRequest,
   work: (signal: AbortSignal) => Promise<ToolResult>,
@@ -244,7 +244,7 @@ interface CallRecord {
   ended(outcome: JournalEntry["outcome"], error?: unknown): Promise<void>;
 }
 
-/** What changes the world is in the journal before it happens; looks are written once, afterwards. */
+/** Calls with effects are in the journal before they run; calls that only read are recorded once, afterwards. */
 function openRecord(request: CallRequest, { journal, clock, mask, log }: CallDeps): CallRecord {
   const id = newId();
   const { subject } = request;
@@ -263,7 +263,7 @@ function openRecord(request: CallRequest, { journal, clock, mask, log }: CallDep
   return {
     id,
     decided(verdict) {
-      // A refusal can quote the name the caller gave, and that may be anything.
+      // A refusal can quote the name that the caller sent, which may contain a secret.
       const { summary, decision } = verdict;
       entry = { ...entry, decision: decision.allowed ? summary : maskedValue(summary, mask) };
     },
@@ -286,7 +286,7 @@ function openRecord(request: CallRequest, { journal, clock, mask, log }: CallDep
       };
       if (outcome !== "ok")
         log.debug(`${request.tool} ${outcome}`, { caller: request.caller, session: subject.session, ...failure });
-      // What happened has happened: a full disk must not turn a done call into a failed one. Its start is on record.
+      // A full disk must not turn a completed call into a failed one; its start is in the journal.
       await journal
         .record(entry, { durable })
         .catch((cause: unknown) =>
@@ -309,12 +309,12 @@ const refusals: ReadonlySet<string> = new Set([
   "sandbox.unavailable",
 ]);
 
-/** A tool that turned a call down by a rule of its own says so in the details. */
+/** A tool that refuses a call by its own rule sets `refused` in the details. */
 function isRefusal(details: unknown): boolean {
   return typeof details === "object" && details !== null && "refused" in details && details.refused === true;
 }
 
-/** What was thrown without being expected is a bug: the caller gets a reference, the log all of it. */
+/** An unexpected error is a bug: the caller gets a reference, the log gets everything. */
 function masked(error: unknown, { log, mask }: CallDeps, id: string): OpenClawError {
   const limit = descriptorLimit(error);
   if (limit !== undefined)
@@ -323,7 +323,7 @@ function masked(error: unknown, { log, mask }: CallDeps, id: string): OpenClawEr
     const { code, hint, details, cause } = error;
     return new ToolError(code, mask(error.message), {
       hint: hint === undefined ? undefined : mask(hint),
-      // Details can quote what the caller or a command said, and that may be anything.
+      // Details can quote the caller or a command, and so a secret.
       details: details === undefined ? undefined : maskedValue(details, mask),
       cause,
     });
@@ -345,7 +345,7 @@ function maskedValue(value: unknown, mask: Mask): unknown {
 }
 
 const MAX_ARGUMENT_CHARS = 500;
-/** Longer than a secret in any of its encodings: half of one no mask would know. */
+/** Longer than a secret in any encoding, because a mask does not recognize half of one. */
 const MARGIN_CHARS = 16_384;
 
 function shortened(args: Record<string, unknown>, mask: Mask): unknown {

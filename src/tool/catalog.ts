@@ -1,4 +1,4 @@
-// What a run may see: every known tool with the decision on it. Tool objects stay in here and in call.ts.
+// Which tools a run sees: every known tool with the policy decision on it. Tool objects stay in this file and call.ts.
 import type { AgentId } from "../core/names.ts";
 import { Lru } from "../base/lru.ts";
 import type { Config } from "../config/schema/index.ts";
@@ -26,7 +26,7 @@ export interface Verdict {
   readonly explain: () => string;
 }
 
-/** A tool as a model gets to see it. */
+/** A tool as a model sees it. */
 export interface OfferedTool {
   readonly name: string;
   readonly summary: string;
@@ -37,11 +37,11 @@ export interface OfferedTool {
 export interface Catalog {
   judge(subject: Subject, name: string): Verdict;
   rows(subject: Subject): CatalogRow[];
-  /** What is allowed and available, in one order for all; cheap enough for every turn. */
+  /** The allowed and available tools in a fixed order; cached, so cheap enough for every turn. */
   offered(subject: Subject): readonly OfferedTool[];
-  /** What a call would do, or undefined when it cannot be told. Runs nothing. */
+  /** What a call would do, without running it; undefined when unknown. */
   effect(subject: Subject, name: string, args: Record<string, unknown>): Intent["does"] | undefined;
-  /** Config and places a call happens in. */
+  /** Config and folders of a call. */
   surroundings(subject: Subject): {
     readonly config: Config;
     readonly workspace: string;
@@ -92,12 +92,12 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     ]);
     const known = verdicts.get(key);
     if (known !== undefined) return known;
-    const verdict = judgeAnew(subject, name, settings);
+    const verdict = judgeUncached(subject, name, settings);
     verdicts.set(key, verdict);
     return verdict;
   };
 
-  const judgeAnew = (subject: Subject, name: string, settings: Settings): Verdict => {
+  const judgeUncached = (subject: Subject, name: string, settings: Settings): Verdict => {
     const { config } = settings;
     const decision = decide(
       {
@@ -151,7 +151,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       return names.map((name) => toRow(name, judge(subject, name)));
     },
     offered(subject) {
-      // Judging one name first drops what belongs to an older config.
+      // Judging one name first clears the cache when the config has changed.
       judge(subject, "read");
       const key = JSON.stringify([
         subject.agent,
@@ -183,7 +183,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
         const call = { ...subject, ...place, id: "", turn: "", allows: () => false, progress: () => {} };
         return tool.intent(prepareArguments(tool, args), call).does;
       } catch {
-        return undefined; // arguments that were not checked may confuse it; the call itself will say how
+        return undefined; // the arguments are not checked yet; the call itself reports what is wrong
       }
     },
     surroundings(subject) {

@@ -1,4 +1,4 @@
-// Arguments as models really send them: documented aliases, text blocks for strings.
+// Folds aliases and text blocks that models send into the canonical parameters.
 
 /** Canonical names win over aliases unless they are blank; nothing is thrown here, the check comes after. */
 export function foldArguments(

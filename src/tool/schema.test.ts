@@ -1,4 +1,4 @@
-// Every word a model reads of a tool is pinned here; a change shows up in review like code.
+// All text of tools that a model reads, as a snapshot: a change shows up in review like code.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -31,7 +31,7 @@ const tools = builtinTools({
 });
 const file = join(dirname(fileURLToPath(import.meta.url)), "schema.snap.json");
 
-test("names, summaries, descriptions and parameters are as pinned (UPDATE_SNAPSHOT=1 pins them anew)", () => {
+test("names, summaries, descriptions and parameters equal the snapshot (UPDATE_SNAPSHOT=1 records them)", () => {
   const now = JSON.parse(
     JSON.stringify(tools.map(({ name, summary, description, params }) => ({ name, summary, description, params }))),
   ) as unknown;
@@ -39,7 +39,30 @@ test("names, summaries, descriptions and parameters are as pinned (UPDATE_SNAPSH
   assert.deepEqual(now, JSON.parse(readFileSync(file, "utf8")));
 });
 
-test("every tool is known to policy, says one line, and takes nothing it does not name", () => {
+test("every parameter, also of nested objects, is described by a sentence, and aliases are not advertised", () => {
+  const aliases = new Set(["file_path", "old_string", "new_string", "cmd", "cwd", "id", "runMode", "restartDelayMs"]);
+  const visit = (properties: object, at: string): void => {
+    for (const [name, schema] of Object.entries(properties) as [
+      string,
+      { description?: string; properties?: object },
+    ][]) {
+      assert.match(schema.description ?? "", /^\S.*\.$/, `${at}.${name}`);
+      assert.ok(!aliases.has(name), `${at}.${name} is an alias`);
+      visit(schema.properties ?? {}, `${at}.${name}`);
+    }
+  };
+  for (const { name, params } of tools) visit(params.properties, name);
+});
+
+test("read, write, edit and exec require what they cannot do without", () => {
+  const required = Object.fromEntries(tools.map(({ name, params }) => [name, params.required ?? []]));
+  assert.deepEqual(
+    [required["read"], required["write"], required["edit"], required["exec"]],
+    [["path"], ["path", "content"], ["path", "oldText", "newText"], ["command"]],
+  );
+});
+
+test("policy knows every tool, summaries are one line, and schemas are closed", () => {
   for (const { name, summary, params } of tools) {
     assert.ok(coreTools.has(name), name);
     assert.ok(summary.length <= 80 && !summary.includes("\n"), name);

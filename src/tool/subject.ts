@@ -30,13 +30,13 @@ export interface SubjectRequest {
   readonly guildId?: string | undefined;
   readonly teamId?: string | undefined;
   readonly sender?: string | undefined;
-  /** What a caller says of its chat beside the session key; it can only take tools away. */
+  /** The chat that a caller claims beside the session key; it can only remove tools. */
   readonly claimed?: { readonly channel?: string | undefined; readonly accountId?: string | undefined } | undefined;
   /** Asked about, not claimed: `tools explain --sandboxed`. Callers of tools cannot set it. */
   readonly sandboxed?: boolean | undefined;
 }
 
-/** Throws for unknown agents and malformed keys; creates nothing (ruling 31). */
+/** Throws for unknown agents and malformed keys; creates nothing (docs/decisions/0031-unknown-agent-creates-nothing.md). */
 export function subjectOf(request: SubjectRequest, config: Config): Subject {
   const named = request.agentId === undefined ? undefined : parseAgentId(request.agentId);
   const context = { defaultAgent: defaultAgentId(config), mainKey: mainKeyOf(config) };
@@ -61,10 +61,10 @@ export function subjectOf(request: SubjectRequest, config: Config): Subject {
   };
 }
 
-/** What these tools do takes operator.admin by methods of their own; as tools they take no less (POL-009). */
+/** Tools whose gateway methods require operator.admin; calling them as tools requires it too. */
 const adminTools = ["gateway", "cron"];
 
-/** The same call by somebody who does not hold operator.admin. */
+/** The same call by a client without operator.admin. */
 export function withoutAdmin(subject: Subject): Subject {
   const limit = { path: "a client without operator.admin", deny: adminTools };
   return { ...subject, limits: [...(subject.limits ?? []), limit] };
@@ -81,7 +81,7 @@ function requireAgent(agent: AgentId, config: Config): void {
 }
 
 function groupFor(request: SubjectRequest, session: SessionKey): GroupContext | undefined {
-  // A room in the session key stands; only a key without one leaves room for the request.
+  // The chat in the session key wins; the request can name one only if the key has none.
   const fromKey = groupOfKey(session);
   const channel = (fromKey?.channel ?? request.channel)?.toLowerCase();
   const groupId = fromKey?.id ?? request.groupId;
@@ -96,7 +96,7 @@ function groupFor(request: SubjectRequest, session: SessionKey): GroupContext | 
   };
 }
 
-/** The rules of the claimed chat come on top of those of the session's own. */
+/** The rules of the claimed chat apply in addition to those of the session's own chat. */
 function limitsOfClaim(
   claimed: SubjectRequest["claimed"],
   group: GroupContext | undefined,

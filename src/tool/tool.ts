@@ -1,4 +1,4 @@
-// The whole contract between a tool and the house.
+// The contract between a tool and the gateway.
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { Static, TObject } from "../core/schema.ts";
 import type { Config } from "../config/schema/index.ts";
@@ -24,15 +24,15 @@ export interface Tool<P extends TObject = TObject, D = unknown> {
   /** Full text, sent with the schema. */
   readonly description: string;
   readonly params: P;
-  /** Its results are content as it is, of files or commands: paths in them are not renamed for a sandboxed session. */
+  /** Results are the content of files or commands: paths in them are not renamed for a sandboxed session. */
   readonly verbatim?: true;
-  /** Arguments that may be what somebody types into a prompt, a password too: the journal keeps their length only. */
+  /** Arguments that may contain a password: the journal records only their length. */
   readonly unrecorded?: readonly string[];
   /** When false the tool is in neither the prompt nor the schema list. No I/O. The text says which key opens it. */
   available?(env: ToolEnv): Availability;
   /** Where its calls act and under which further rules, for the decision record. Pure. */
   place?(env: ToolEnv): ToolPlace;
-  /** Folds documented aliases into the canonical names, before the check. Must not throw and must not look outside. */
+  /** Folds aliases into the canonical names before the check. Must not throw and must be pure. */
   prepare?(raw: Record<string, unknown>): Record<string, unknown>;
   /** Pure; called with checked arguments before anything happens. */
   intent(args: Static<P>, call: ToolCall): Intent;
@@ -52,7 +52,7 @@ export interface ToolEnv {
   readonly sandboxed: boolean;
 }
 
-/** All a tool may know about who is asking. Services come in through its factory instead. */
+/** All that a tool may know about the caller. Services come in through its factory instead. */
 export interface ToolCall {
   readonly id: string;
   /** The run it belongs to; its own id outside of one. What one turn changed is undone together. */
@@ -84,7 +84,7 @@ export interface ToolCall {
   progress(partial: ToolResult): void;
 }
 
-/** Who called which tool, kept with a pending approval. Rights are not in it: they are looked up again. */
+/** Who called which tool, stored with a pending approval. Rights are looked up again when it is answered. */
 export interface Asker {
   readonly tool: string;
   readonly agent: string;
@@ -98,7 +98,7 @@ export interface Asker {
   readonly hints: CallHints;
 }
 
-/** `/exec` and `/elevated` inside a message: they hold for its turn and are nobody's arguments. */
+/** `/exec` and `/elevated` directives of a message: they apply to its turn and are not tool arguments. */
 export interface CallHints {
   readonly exec?: { readonly host?: string; readonly security?: string; readonly ask?: string; readonly node?: string };
   readonly elevated?: string;

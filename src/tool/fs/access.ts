@@ -1,4 +1,4 @@
-// From a tool call and a path to the root it may use: the workspace, the whole disk, or a folder opened for reading.
+// Opens the root that a file tool may use for a path: the workspace, the whole disk, or a readable folder.
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 

@@ -1,4 +1,4 @@
-// apply_patch: several files changed by one patch, all of them or none.
+// The apply_patch tool: changes several files with one patch, completely or not at all.
 import { Type } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import { nonBlank } from "../parameter.ts";

@@ -1,4 +1,4 @@
-// When the tools that change files are there at all: not over a read-only workspace, and apply_patch only by choice.
+// When the tools that change files are available: not over a read-only workspace; apply_patch only if enabled.
 import { agentConfig } from "../../config/agents.ts";
 import type { Availability, ToolEnv } from "../tool.ts";
 

@@ -1,4 +1,4 @@
-// edit: one exact replacement in a file, which keeps its line ends, its byte-order mark and its permissions.
+// The edit tool: replaces one passage and keeps line ends, byte-order mark and permissions.
 import { Type } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import { unifiedDiff } from "../../base/line-diff.ts";

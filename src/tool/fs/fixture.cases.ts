@@ -1,4 +1,4 @@
-// A place to try file tools on: a workspace in a state directory, a secret beside it, and real tools bound to both.
+// Fixture for file tools: a workspace in a state folder, a secret beside it, and real tools bound to both.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

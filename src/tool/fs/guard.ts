@@ -1,4 +1,4 @@
-// What file tools never touch: our own state and secrets, names others run by themselves, and the system's pseudo files.
+// Rejects paths that file tools never touch: gateway state, secrets, files that programs run, and pseudo files.
 import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 

@@ -1,4 +1,4 @@
-// Between a file tool and its files: what is about to change is kept first, so that the turn can be undone.
+// Saves files before a file tool changes them, so that the turn can be undone.
 import { OpenClawError } from "../../core/error.ts";
 import type { Block } from "../../core/message.ts";
 import { visible } from "../../core/visible.ts";

@@ -1,4 +1,4 @@
-// A window of lines out of a stream of bytes, in bounded memory however long the file or its lines are.
+// Reads a window of lines from a byte stream in bounded memory.
 import { StringDecoder } from "node:string_decoder";
 
 export interface Window {

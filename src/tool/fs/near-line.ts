@@ -1,4 +1,4 @@
-// "Nearest line": what a text that was not found may have meant, so that the next try can be right.
+// Finds the line most similar to a text that was not found, for the error message.
 import { visible } from "../../core/visible.ts";
 
 const MAX_LINES = 20_000;

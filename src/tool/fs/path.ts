@@ -1,4 +1,4 @@
-// The grammar of paths as models send them: home, a leading @, file URLs, odd blanks, and spellings that hide a way out.
+// Parses paths as models send them: home, leading @, file URLs, odd whitespace, and spellings that hide an escape.
 import { fileURLToPath } from "node:url";
 
 import { ToolError } from "../../core/error.ts";

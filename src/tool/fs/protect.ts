@@ -1,4 +1,4 @@
-// Which paths file tools never write: protected names anywhere in a path, however a careless disk would read them.
+// Names that file tools never write, in every spelling that a file system treats as the same.
 import { protectedNames, type ProtectedName } from "../../base/protected-names.ts";
 
 /** Folders of a bare repository (`x.git`) that git obeys like those of `.git`. */

@@ -1,4 +1,4 @@
-// read: a window of a text file, or an image, from the workspace or wherever the session may read.
+// The read tool: returns a window of a text file, or an image.
 import { extname } from "node:path";
 
 import { OpenClawError, ToolError } from "../../core/error.ts";

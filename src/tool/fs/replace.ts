@@ -1,4 +1,4 @@
-// One exact replacement in the bytes of a file: everything outside the match stays as it is, byte for byte.
+// Replaces one passage in the bytes of a file and leaves all other bytes unchanged.
 import { ToolError } from "../../core/error.ts";
 import { describeNearest } from "./near-line.ts";
 

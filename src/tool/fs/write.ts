@@ -1,4 +1,4 @@
-// write: a whole file, new or replaced, there or not there but never half.
+// The write tool: creates or replaces a whole file atomically.
 import { Type } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import { failed } from "../../base/rooted-error.ts";

@@ -1,4 +1,4 @@
-// Whether an agent has a memory at all: the config decides, nothing is looked up.
+// Whether an agent has a memory, from the config alone.
 import { disabledBy } from "../../memory/settings.ts";
 import type { Availability, ToolEnv } from "../tool.ts";
 

@@ -1,4 +1,4 @@
-// memory_get: lines of one memory file, and of no other file.
+// The memory_get tool: reads lines of a note.
 import { Type } from "../../core/schema.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { nonBlank } from "../parameter.ts";

@@ -1,4 +1,4 @@
-// Recalled text as a result: programs get it as it is; a model gets it marked as material, its markers without force.
+// Marks recalled notes as untrusted content for models; programs get them unchanged.
 import { neutralise, wrapUntrusted } from "../../base/untrusted-content.ts";
 import type { ToolResult } from "../tool.ts";
 

@@ -1,4 +1,4 @@
-// memory_search: pieces of the agent's notes that answer a question, each with its place. What comes back is material.
+// The memory_search tool: finds passages of notes.
 import { Type } from "../../core/schema.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { nonBlank } from "../parameter.ts";

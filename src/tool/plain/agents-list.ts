@@ -1,4 +1,4 @@
-// agents_list: which agents the caller may hand work to with sessions_spawn.
+// The agents_list tool: lists the agents that the caller may start as sub-agents.
 import { parseAgentId, type AgentId } from "../../core/names.ts";
 import { Type } from "../../core/schema.ts";
 import { agentConfig, agentIds } from "../../config/agents.ts";

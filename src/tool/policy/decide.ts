@@ -1,4 +1,4 @@
-// The one function that says whether a tool may be used, and why: a pure answer from config, universe and subject.
+// Decides whether a tool may be used and why: a pure function of config, known tools and subject.
 import { nearest } from "../../core/nearest.ts";
 import { fixFor } from "./fix.ts";
 import { canonicalName, toolAliases } from "./groups.ts";

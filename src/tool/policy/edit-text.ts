@@ -1,4 +1,4 @@
-// A fix as people take it over: the touched keys as config text, and the commands that write them.
+// Shows a fix as config text and as the commands that write it.
 import type { Fix } from "./shape.ts";
 import { jsonText, lineWidth } from "./wording.ts";
 

@@ -1,4 +1,4 @@
-// A decision in plain words: every layer in order, the rule that decided with its file and line, and the edit that changes it.
+// Explains a decision: every layer in order, the deciding rule with file and line, and the edit that changes it.
 import { commandText, configText } from "./edit-text.ts";
 import type { Decision, Fix, LayerName, LayerVerdict } from "./shape.ts";
 import type { ToolPlace } from "../tool.ts";

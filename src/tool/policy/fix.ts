@@ -1,4 +1,4 @@
-// The smallest edit of the config that turns an answer round: freeing no more than the tool asked about where that can be.
+// Finds the smallest config edit that reverses a decision and, where possible, affects only that tool.
 import { commandOf } from "./edit-text.ts";
 import { sandboxDefaults } from "./groups.ts";
 import { namesFor, type ActiveLayer, type Plan } from "./layers.ts";

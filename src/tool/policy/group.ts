@@ -1,4 +1,4 @@
-// The one tool policy of a group, room or channel: the most specific entry that has one, whatever way the channel nests.
+// Finds the tool policy of a group chat: the most specific entry that has one.
 import { isRecord } from "../../core/record.ts";
 import { getAt } from "../../config/path.ts";
 import { foldCase } from "./groups.ts";

@@ -1,4 +1,4 @@
-// The one table of core tools, with policy groups, profiles and old names; a name is known here before its tool is built.
+// The table of core tools with policy groups, profiles and old names, including tools that are not built yet.
 import type { Profile } from "./shape.ts";
 
 /** Group of each core tool; undefined for the two that stand in none. */

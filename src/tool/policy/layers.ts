@@ -1,4 +1,4 @@
-// The nine layers of the tool policy in their order, each as the lists in force there and the config paths they come from.
+// The nine layers of the tool policy in order, each with the lists in force and their config paths.
 import { profiles, sandboxDefaults, subagentDeny } from "./groups.ts";
 import { kindOf, matches, vocabularyOf, type Vocabulary } from "./match.ts";
 import { groupPolicy } from "./group.ts";

@@ -1,4 +1,4 @@
-// Entries of allow and deny lists: what each one means in a given universe of tools, and whether it matches a name.
+// Entries of allow and deny lists: what each means for the known tools, and whether it matches a name.
 import { bundled, canonicalName, coreGroups, coreTools, pluginsGroup, toolAliases } from "./groups.ts";
 import type { ToolUniverse } from "./shape.ts";
 

@@ -1,4 +1,4 @@
-// Paths below paths, and small edits of tool lists along them.
+// Config paths, and small edits of tool lists along them.
 import { formatPath, getAt, parsePath, setAt, unsetAt } from "../../config/path.ts";
 import type { Edit } from "./shape.ts";
 import { visible } from "./wording.ts";

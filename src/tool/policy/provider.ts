@@ -1,4 +1,4 @@
-// Which `byProvider` key a model falls under: the most specific one alone, with provider names folded on both sides.
+// Selects the `byProvider` key for a model: the most specific one, with provider names normalized.
 import { foldCase } from "./groups.ts";
 
 /** Other spellings of the same provider. */

@@ -1,4 +1,4 @@
-// The global, agent and provider scopes a call falls under, with their lists read into entries.
+// The global, agent and provider scopes of a call, with their lists parsed into entries.
 import { foldCase } from "./groups.ts";
 import { kindOf, optInOf, type Entry, type Vocabulary } from "./match.ts";
 import { under } from "./path.ts";

@@ -1,4 +1,4 @@
-// Everything doubtful in the tool lists of a config, said once when it is loaded: unknown names, dead lists, clashes.
+// Warnings about the tool lists of a config: unknown names, lists without effect, contradictions.
 import { nearest } from "../../core/nearest.ts";
 import { isRecord } from "../../core/record.ts";
 import { getAt } from "../../config/path.ts";

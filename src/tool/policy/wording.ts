@@ -1,4 +1,4 @@
-// Words from outside made fit for lines of text: bounded, quoted, wrapped, nothing invisible.
+// Makes untrusted text safe to print: bounded, quoted, wrapped, without invisible characters.
 
 /** The widest line we print. */
 export const lineWidth = 110;

@@ -1,4 +1,4 @@
-// exec: runs a command where the config says, under the rules that hold there. The engine is in exec/.
+// The exec tool: runs a command where the config says. The engine is in src/exec.
 import { Type } from "../../core/schema.ts";
 import { EXEC_ASK, EXEC_HOST, EXEC_SECURITY } from "../../exec/route.ts";
 import { describeRoute } from "../../exec/describe-route.ts";

@@ -1,4 +1,4 @@
-// What the process tool shows of a background command: a row, the news, a page of its log.
+// What the process tool shows of a background command: a row, new output, a page of its log.
 import { ToolError } from "../../core/error.ts";
 import type { ProcessSession, ProcessState } from "../../exec/processes.ts";
 import { shownTail, type TailMask } from "../../exec/shown-tail.ts";

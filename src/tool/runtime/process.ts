@@ -1,4 +1,4 @@
-// process: looks after commands that go on in the background, those of the calling agent only.
+// The process tool: follows and controls background commands of the calling agent.
 import { ToolError, OpenClawError } from "../../core/error.ts";
 import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";

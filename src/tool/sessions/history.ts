@@ -1,4 +1,4 @@
-// sessions_history: the messages of one session, bounded, tool results only when asked.
+// The sessions_history tool: reads the messages of a session.
 import { ToolError } from "../../core/error.ts";
 import { Type } from "../../core/schema.ts";
 import type { Mask } from "../../base/mask.ts";

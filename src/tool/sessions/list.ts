@@ -1,4 +1,4 @@
-// sessions_list: the sessions the caller may see, newest first, on wish with their last messages.
+// The sessions_list tool: lists the sessions the caller may see.
 import { Type } from "../../core/schema.ts";
 import type { Clock } from "../../base/clock.ts";
 import { mainKeyOf } from "../../config/agents.ts";

@@ -1,4 +1,4 @@
-// sessions_send: a message to another session, and on wish its answer.
+// The sessions_send tool: sends a message to another session and waits for the reply.
 import { ToolError } from "../../core/error.ts";
 import { Type } from "../../core/schema.ts";
 import type { SessionMessages } from "../../session/session-messages.ts";

@@ -1,4 +1,4 @@
-// sessions_spawn: a sub-agent for one task; it runs on its own and its result comes back to this chat.
+// The sessions_spawn tool: starts a sub-agent whose result is announced in this session.
 import { Type } from "../../core/schema.ts";
 import type { Subagents } from "../../session/subagents.ts";
 import { foldArguments } from "../fold-arguments.ts";

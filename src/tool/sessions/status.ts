@@ -1,4 +1,4 @@
-// session_status: where this session stands, what time it is, and the model override set or cleared.
+// The session_status tool: shows time, model and settings of a session, and changes its model.
 import { ToolError } from "../../core/error.ts";
 import { Type } from "../../core/schema.ts";
 import type { Clock } from "../../base/clock.ts";

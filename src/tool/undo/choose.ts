@@ -1,4 +1,4 @@
-// Which turn is meant: the last one that can be taken back, the last undo, or the one whose number was given.
+// Selects the turn to undo: the last one that can be undone, the last undo, or a numbered one.
 import { OpenClawError } from "../../core/error.ts";
 import type { Turn } from "./record.ts";
 

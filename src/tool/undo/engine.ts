@@ -1,4 +1,4 @@
-// Keeping, taking back and dropping over one folder; loaded with the first change to a file.
+// Opens the undo history of one state folder; loaded with the first change to a file.
 import type { Log } from "../../base/log.ts";
 import { createKeeper, type Keeper, type KeepLimits } from "./keep.ts";
 import { pruneAll, pruneLimits, pruneSession, type PruneLimits } from "./prune.ts";

@@ -1,4 +1,4 @@
-// Keeps files as they are right before a turn changes them for the first time.
+// Saves files right before a turn changes them for the first time.
 import { mkdir, open, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 

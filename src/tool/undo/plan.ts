@@ -1,4 +1,4 @@
-// What taking a turn back comes to: which files change and how, and which somebody else changed since.
+// Plans an undo: which files change and how, and which were changed by others since.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 

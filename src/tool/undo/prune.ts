@@ -1,4 +1,4 @@
-// Old turns go: a number and an amount for each session, and an amount for all of them together.
+// Deletes old turns by count and size per session, and by total size.
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-// What is on the disk of one turn: its first line, one line a change, and the old contents by their hash.
+// The undo record of one turn on disk: a header line, one line per change, and old contents by hash.
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What a turn did that nobody can take back: read from the journal, in words.
+// Lists what a turn did that cannot be undone, from the journal.
 import { visible } from "../../core/visible.ts";
 import type { JournalEntry, JournalTable } from "../../store/store.ts";
 import type { Turn } from "./record.ts";

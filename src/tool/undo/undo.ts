@@ -1,4 +1,4 @@
-// Takes back what a turn did to files: all of them or none, as a turn of its own that can be taken back in its turn.
+// Undoes the file changes of a turn, all or none, as a turn that can be undone itself.
 import { rm } from "node:fs/promises";
 
 import { OpenClawError } from "../../core/error.ts";

@@ -1,4 +1,4 @@
-// An undo in words, for chats and for the terminal.
+// Describes an undo for chats and the terminal.
 import { visible } from "../../core/visible.ts";
 import type { KeptTurn, UndoReport } from "./undo.ts";
 import type { UndoneFile } from "./plan.ts";
