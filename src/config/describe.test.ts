@@ -44,31 +44,31 @@ test("keys say what they hold", () => {
       {
         path: "gateway.auth.token",
         type: "text",
-        description: "The token. OPENCLAW_GATEWAY_TOKEN wins over it where it is set.",
+        description: "Shared token. The environment variable OPENCLAW_GATEWAY_TOKEN overrides it.",
         sensitive: true,
       },
       {
         path: "agents.defaults.sandbox.backend",
         type: '"auto" | "docker" | "bubblewrap"',
         default: "auto",
-        description: "What builds the sandbox; auto takes bubblewrap when it works, else Docker.",
+        description: "Sandbox backend; auto uses bubblewrap when it works, otherwise Docker.",
       },
       {
         path: "agents.list[].tools.fs.workspaceOnly",
         type: "true or false",
-        description: "Keep read, write, edit, apply_patch and image paths inside the workspace.",
+        description: "Restricts read, write, edit, apply_patch and image paths to the workspace.",
       },
       {
         path: "agents.list[].workspace",
         type: "text",
         fallback: "~/.openclaw/workspace-<id>",
-        description: "Folder it works in.",
+        description: "Folder that the agent works in.",
       },
       {
         path: "channels.telegram.groups.*.toolsBySender.*.alsoAllow",
         type: "list of text",
         description:
-          "Tools or groups added to what the profile gives. Not together with allow. Not built yet: this key has no effect.",
+          "Tools or groups that are added to the profile. Cannot be combined with allow. Not built yet: this key has no effect.",
         notBuilt: true,
       },
     ],
@@ -189,7 +189,7 @@ test("the schema for editors is plain draft 07 and judges like ours", () => {
 test("hints carry labels, help and secrets", () => {
   assert.deepEqual(uiHints()["gateway.auth.token"], {
     label: "Token",
-    help: "The token. OPENCLAW_GATEWAY_TOKEN wins over it where it is set.",
+    help: "Shared token. The environment variable OPENCLAW_GATEWAY_TOKEN overrides it.",
     group: "gateway",
     order: keys.findIndex(({ path }) => path === "gateway.auth.token"),
     sensitive: true,

@@ -17,40 +17,39 @@ import {
 } from "./field.ts";
 
 const docker = section("Settings of the Docker sandbox.", {
-  image: text("Image to start.", { default: "openclaw-sandbox:bookworm-slim" }),
-  containerPrefix: text("Start of container names.", { default: "openclaw-sbx-" }),
-  workdir: text("Working folder inside.", { default: "/workspace" }),
-  readOnlyRoot: flag("Mount the root file system read-only.", { default: true }),
-  tmpfs: texts("Folders kept in memory.", { default: ["/tmp", "/var/tmp", "/run"] }),
-  network: text("Docker network; none means no network.", { default: "none" }),
-  user: text("User and group ids inside, such as 1000:1000."),
-  capDrop: texts("Capabilities taken away.", { default: ["ALL"] }),
-  env: record("Environment inside; the host's is not passed on.", Type.String()),
-  setupCommand: oneOf("Command run once after creation.", [Type.String(), Type.Array(Type.String())]),
-  pidsLimit: whole("Processes at most."),
-  memory: oneOf("Memory at most, such as 1g.", [Type.String(), Type.Number()]),
-  memorySwap: oneOf("Memory and swap at most, such as 2g.", [Type.String(), Type.Number()]),
-  cpus: number("Processor cores at most.", { minimum: 0 }),
+  image: text("Container image.", { default: "openclaw-sandbox:bookworm-slim" }),
+  containerPrefix: text("Prefix of container names.", { default: "openclaw-sbx-" }),
+  workdir: text("Working folder inside the container.", { default: "/workspace" }),
+  readOnlyRoot: flag("Mounts the root file system read-only.", { default: true }),
+  tmpfs: texts("Folders mounted as tmpfs.", { default: ["/tmp", "/var/tmp", "/run"] }),
+  network: text("Docker network; none means no network access.", { default: "none" }),
+  user: text("User and group ids inside the container, such as 1000:1000."),
+  capDrop: texts("Linux capabilities to drop.", { default: ["ALL"] }),
+  env: record("Environment variables inside the container; the host's environment is not passed on.", Type.String()),
+  setupCommand: oneOf("Command that runs once after the container is created.", [
+    Type.String(),
+    Type.Array(Type.String()),
+  ]),
+  pidsLimit: whole("Maximum number of processes."),
+  memory: oneOf("Maximum memory, such as 1g.", [Type.String(), Type.Number()]),
+  memorySwap: oneOf("Maximum memory including swap, such as 2g.", [Type.String(), Type.Number()]),
+  cpus: number("Maximum number of processor cores.", { minimum: 0 }),
   ulimits: record(
     "Process limits by name.",
-    Type.Union([
-      Type.String(),
-      Type.Number(),
-      closed({ soft: number("Limit in force."), hard: number("Limit it may be raised to.") }),
-    ]),
+    Type.Union([Type.String(), Type.Number(), closed({ soft: number("Soft limit."), hard: number("Hard limit.") })]),
   ),
-  seccompProfile: text("Seccomp profile file."),
-  apparmorProfile: text("AppArmor profile name."),
-  dns: texts("Name servers."),
-  extraHosts: texts("Further host names, as name:address."),
-  binds: texts("Host folders mounted inside, as host:container[:ro]; they pierce the sandbox."),
+  seccompProfile: text("Path of a seccomp profile."),
+  apparmorProfile: text("Name of an AppArmor profile."),
+  dns: texts("DNS servers."),
+  extraHosts: texts("Additional host names, as name:address."),
+  binds: texts("Host folders to mount, as host:container[:ro]. Commands in the sandbox can reach these folders."),
 });
 
 const browser = notBuilt(
   section("A browser of its own for sandboxed sessions.", {
     enabled: flag("Start one.", { default: false }),
-    image: text("Image to start.", { default: "openclaw-sandbox-browser:bookworm-slim" }),
-    containerPrefix: text("Start of container names.", { default: "openclaw-sbx-browser-" }),
+    image: text("Container image.", { default: "openclaw-sandbox-browser:bookworm-slim" }),
+    containerPrefix: text("Prefix of container names.", { default: "openclaw-sbx-browser-" }),
     cdpPort: whole("Debugging port inside.", { default: 9222, maximum: 65_535 }),
     vncPort: whole("VNC port inside.", { default: 5900, maximum: 65_535 }),
     noVncPort: whole("Port of the viewer page inside.", { default: 6080, maximum: 65_535 }),
@@ -66,39 +65,45 @@ const browser = notBuilt(
 );
 
 const properties = {
-  mode: choice("Which sessions are sandboxed.", ["off", "non-main", "all"], { default: "off" }),
+  mode: choice("Which sessions are sandboxed; non-main means all but the main session.", ["off", "non-main", "all"], {
+    default: "off",
+  }),
   backend: choice(
-    "What builds the sandbox; auto takes bubblewrap when it works, else Docker.",
+    "Sandbox backend; auto uses bubblewrap when it works, otherwise Docker.",
     ["auto", "docker", "bubblewrap"],
     {
       default: "auto",
     },
   ),
-  scope: choice("How many sandboxes: one per session, per agent, or one for all.", ["session", "agent", "shared"], {
-    default: "agent",
-  }),
-  workspaceAccess: choice("What the sandbox sees of the agent's workspace.", ["none", "ro", "rw"], { default: "none" }),
+  scope: choice(
+    "Number of sandboxes: one per session, one per agent, or one shared by all.",
+    ["session", "agent", "shared"],
+    {
+      default: "agent",
+    },
+  ),
+  workspaceAccess: choice("Access of the sandbox to the agent's workspace.", ["none", "ro", "rw"], { default: "none" }),
   gitWrite: flag(
-    "Sandboxed commands may change git repositories of the workspace (commit, switch, rebase); otherwise every .git is read-only there.",
+    "Allows sandboxed commands to change git repositories of the workspace (commit, switch, rebase); otherwise every .git folder is read-only.",
     { default: false },
   ),
-  workspaceRoot: text("Folder of the sandboxes' own workspaces.", {
+  workspaceRoot: text("Folder for the workspaces of sandboxes.", {
     fallback: "<state>/sandboxes",
     place: "hidden",
   }),
   sessionToolsVisibility: choice(
-    "Sessions the session tools show to a sandboxed session, and where others than the owner speak.",
+    "Sessions that the session tools show to a sandboxed session and to sessions with senders other than the owner.",
     ["spawned", "all"],
     { default: "spawned" },
   ),
-  perSession: flag("Older spelling of scope: true is session, false is shared."),
+  perSession: flag("Legacy form of scope: true is session, false is shared."),
   docker,
   browser,
-  prune: section("When unused sandboxes go.", {
-    idleHours: number("Hours without use; 0 never.", { default: 24, minimum: 0 }),
-    maxAgeDays: number("Days of age; 0 never.", { default: 7, minimum: 0 }),
+  prune: section("When unused sandboxes are removed.", {
+    idleHours: number("Hours without use before removal; 0 never removes.", { default: 24, minimum: 0 }),
+    maxAgeDays: number("Age in days before removal; 0 never removes.", { default: 7, minimum: 0 }),
   }),
 };
 
-export const sandbox = section("Where tools run.", properties);
-export const agentSandbox = group("Where this agent's tools run.", properties);
+export const sandbox = section("Sandbox in which tools run.", properties);
+export const agentSandbox = group("Sandbox in which this agent's tools run.", properties);

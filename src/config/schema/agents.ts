@@ -24,21 +24,23 @@ import { modelChoice } from "./models.ts";
 import { agentTools, defaultAgentTools } from "./tools.ts";
 
 const heartbeatProperties = {
-  every: span("Time between heartbeats; a bare number is minutes, 0 turns them off.", {
+  every: span("Time between heartbeats, such as 30m; a number without a unit is minutes, 0 turns heartbeats off.", {
     fallback: "30m, or 1h with Anthropic OAuth",
   }),
-  model: text("Model that answers heartbeats."),
-  session: text("Session they run in.", { default: "main" }),
-  target: text("Where an alert goes: last, none or a channel.", { default: "last" }),
+  model: text("Model for heartbeats."),
+  session: text("Session of heartbeats.", { default: "main" }),
+  target: text("Where alerts are sent: last, none or a channel.", { default: "last" }),
   to: text("Recipient on that channel."),
   accountId: text("Account that sends."),
-  prompt: text("What the agent is asked."),
-  ackMaxChars: whole("Characters an all-clear may have besides its token.", { default: 300 }),
-  includeReasoning: flag("Also deliver the reasoning.", { default: false }),
-  activeHours: group("Hours in which heartbeats run.", {
-    start: text("First minute, as HH:MM.", { pattern: "^([01]\\d|2[0-3]):[0-5]\\d$" }),
-    end: text("Last minute, as HH:MM or 24:00.", { pattern: "^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$" }),
-    timezone: text("user, local or a zone such as Europe/Vienna."),
+  prompt: text("Prompt for the agent."),
+  ackMaxChars: whole("Maximum number of characters that a reply without an alert may have besides its token.", {
+    default: 300,
+  }),
+  includeReasoning: flag("Delivers the reasoning, too.", { default: false }),
+  activeHours: group("Hours of the day in which heartbeats run.", {
+    start: text("Start time, as HH:MM.", { pattern: "^([01]\\d|2[0-3]):[0-5]\\d$" }),
+    end: text("End time, as HH:MM or 24:00.", { pattern: "^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$" }),
+    timezone: text("Time zone: user, local or a name such as Europe/Vienna."),
   }),
 };
 
@@ -50,11 +52,11 @@ const humanDelay = notBuilt(
   }),
 );
 
-const identity = group("Who the agent is to people.", {
-  name: text("Its name."),
-  theme: text("Its character in a few words."),
-  emoji: text("Its sign, also used to acknowledge messages."),
-  avatar: text("Picture: a path in the workspace, a URL or a data URI."),
+const identity = group("How the agent presents itself.", {
+  name: text("Name of the agent."),
+  theme: text("Character of the agent in a few words."),
+  emoji: text("Emoji of the agent, also used to acknowledge messages."),
+  avatar: text("Avatar: a path in the workspace, a URL or a data URI."),
 });
 
 const cliBackend = closed({
@@ -81,47 +83,47 @@ const cliBackend = closed({
   serialize: flag("One run at a time."),
 });
 
-const contextPruning = section("Trimming old tool results.", {
-  mode: choice("When to trim.", ["off", "cache-ttl", "adaptive", "aggressive"], {
+const contextPruning = section("Trims old tool results in requests to the model.", {
+  mode: choice("When old tool results are trimmed.", ["off", "cache-ttl", "adaptive", "aggressive"], {
     fallback: "off, or cache-ttl with Anthropic",
   }),
-  ttl: span("Age of the prompt cache after which to trim.", { default: "5m" }),
-  keepLastAssistants: whole("Latest answers whose tool results stay.", { default: 3 }),
-  softTrimRatio: number("Fill of the context from which results are shortened.", {
+  ttl: span("Age of the prompt cache after which results are trimmed.", { default: "5m" }),
+  keepLastAssistants: whole("Number of latest replies whose tool results are kept.", { default: 3 }),
+  softTrimRatio: number("Share of the context window from which results are shortened.", {
     default: 0.3,
     minimum: 0,
     maximum: 1,
   }),
-  hardClearRatio: number("Fill of the context from which results are cleared.", {
+  hardClearRatio: number("Share of the context window from which results are cleared.", {
     default: 0.5,
     minimum: 0,
     maximum: 1,
   }),
-  minPrunableToolChars: whole("Characters of results below which nothing happens.", { default: 50_000 }),
+  minPrunableToolChars: whole("Results with fewer characters in total than this are not trimmed.", { default: 50_000 }),
   softTrim: section("How a result is shortened.", {
-    maxChars: whole("Results longer than this are shortened.", { default: 4000 }),
+    maxChars: whole("Results with more characters than this are shortened.", { default: 4000 }),
     headChars: whole("Characters kept from the start.", { default: 1500 }),
     tailChars: whole("Characters kept from the end.", { default: 1500 }),
   }),
   hardClear: section("How a result is cleared.", {
-    enabled: flag("Clear results at all.", { default: true }),
-    placeholder: text("What stands in its place.", { default: "[Old tool result content cleared]" }),
+    enabled: flag("Clears results.", { default: true }),
+    placeholder: text("Text that replaces a cleared result.", { default: "[Old tool result content cleared]" }),
   }),
   tools: group("Tools whose results may be trimmed.", {
-    allow: texts("Only these."),
-    deny: texts("Never these."),
+    allow: texts("Only the results of these tools."),
+    deny: texts("Never the results of these tools."),
   }),
 });
 
 const spending = (what: string) =>
   group(`What ${what} may use.`, {
-    tokens: whole("Tokens in and out.", { minimum: 1 }),
-    usd: number("US dollars, by the prices known.", { minimum: 0 }),
-    calls: whole("Requests to models.", { minimum: 1 }),
-    minutes: number("Minutes of running.", { minimum: 0 }),
+    tokens: whole("Maximum number of input and output tokens.", { minimum: 1 }),
+    usd: number("Maximum cost in US dollars, by known prices.", { minimum: 0 }),
+    calls: whole("Maximum number of requests to models.", { minimum: 1 }),
+    minutes: number("Maximum running time in minutes.", { minimum: 0 }),
   });
 
-const budget = group("Limits that end a run with a clear word before they are passed.", {
+const budget = group("Limits that stop a run, with an error that names the limit.", {
   turn: spending("one turn"),
   session: spending("one session in all"),
   agent: spending("an agent in a day"),
@@ -130,12 +132,12 @@ const budget = group("Limits that end a run with a clear word before they are pa
 
 const chunkBreak = choice("Where to cut first.", ["paragraph", "newline", "sentence"], { default: "paragraph" });
 
-const defaults = section("What every agent starts from.", {
-  workspace: text("Folder the agent works in.", { fallback: "~/.openclaw/workspace" }),
-  repoRoot: notBuilt(text("Repository shown to the model; else the nearest one above the workspace.")),
+const defaults = section("Defaults of all agents.", {
+  workspace: text("Folder that the agent works in.", { fallback: "~/.openclaw/workspace" }),
+  repoRoot: notBuilt(text("Repository that the prompt names.")),
   skipBootstrap: notBuilt(flag("Do not create the workspace's starting files.", { default: false })),
-  bootstrapMaxChars: whole("Characters of each workspace file put in the prompt.", { default: 20_000 }),
-  userTimezone: text("Your time zone.", { fallback: "that of the host" }),
+  bootstrapMaxChars: whole("Maximum number of characters of each workspace file in the prompt.", { default: 20_000 }),
+  userTimezone: text("Time zone of the owner.", { fallback: "that of the host" }),
   timeFormat: notBuilt(choice("How times are written.", ["auto", "12", "24"], { default: "auto" })),
   envelopeTimezone: notBuilt(text("Zone of the times on messages: local, utc, user or a zone.", { default: "local" })),
   envelopeTimestamp: notBuilt(choice("Put the time on messages.", ["on", "off"], { default: "on" })),
@@ -143,27 +145,27 @@ const defaults = section("What every agent starts from.", {
     choice("Put the time since the last message on messages.", ["on", "off"], { default: "on" }),
   ),
   model: modelChoice("Model that answers."),
-  imageModel: modelChoice("Model that looks at pictures when the first one cannot."),
+  imageModel: modelChoice("Model for images when the first one does not accept images."),
   models: record(
-    "Models people may pick, by provider/model, with their settings.",
+    "Models that can be selected, by provider/model, with their settings.",
     closed({
-      alias: text("Short name."),
-      params: anything("Settings sent with every request, such as temperature or maxTokens."),
-      streaming: flag("Stream answers."),
+      alias: text("Alias of the model."),
+      params: anything("Parameters sent with every request, such as temperature or maxTokens."),
+      streaming: flag("Streams replies."),
     }),
   ),
-  contextTokens: whole("Tokens of context used at most.", { minimum: 1 }),
+  contextTokens: whole("Maximum number of context tokens to use.", { minimum: 1 }),
   cliBackends: notBuilt(record("Command lines that can answer instead of a provider.", cliBackend)),
-  thinkingDefault: choice("How much the model thinks.", thinkingLevels, {
+  thinkingDefault: choice("Default thinking level.", thinkingLevels, {
     fallback: "low for thinking models, else off",
   }),
-  verboseDefault: choice("How much chats see of tool calls.", ["off", "on", "full"], { default: "off" }),
-  elevatedDefault: choice("Elevated level a session starts with.", ["off", "on", "ask", "full"], {
+  verboseDefault: choice("How much of tool calls chats show.", ["off", "on", "full"], { default: "off" }),
+  elevatedDefault: choice("Elevated level of new sessions.", ["off", "on", "ask", "full"], {
     fallback: "none, so that only calls that ask for it are elevated",
   }),
-  timeoutSeconds: whole("Seconds a run may take.", { default: 600, minimum: 1 }),
+  timeoutSeconds: whole("Maximum duration of a run in seconds.", { default: 600, minimum: 1 }),
   mediaMaxMb: notBuilt(number("Megabytes of media taken in and sent out.", { default: 5, minimum: 0 })),
-  maxConcurrent: whole("Runs at the same time.", { default: 4, minimum: 1 }),
+  maxConcurrent: whole("Maximum number of runs at the same time.", { default: 4, minimum: 1 }),
   budget,
   blockStreamingDefault: notBuilt(choice("Send finished parts of a reply at once.", ["on", "off"], { default: "off" })),
   blockStreamingBreak: notBuilt(
@@ -186,26 +188,26 @@ const defaults = section("What every agent starts from.", {
   humanDelay,
   typingMode: notBuilt(choice("When the typing sign shows.", ["never", "instant", "thinking", "message"])),
   typingIntervalSeconds: notBuilt(number("Seconds between renewals of the typing sign.", { default: 6, minimum: 1 })),
-  heartbeat: section("Regular turns in which the agent looks after things.", heartbeatProperties),
-  subagents: section("Sub-agents an agent starts.", {
-    model: modelChoice("Model they use."),
-    thinking: text("How much they think."),
-    maxConcurrent: whole("How many at the same time.", { default: 8, minimum: 1 }),
-    maxChildren: whole("How many one session may have at work or waiting.", { default: 200, minimum: 1 }),
-    archiveAfterMinutes: number("Minutes after which a finished one is put away; 0 never.", {
+  heartbeat: section("Regular turns in which the agent checks what needs attention.", heartbeatProperties),
+  subagents: section("Subagents that an agent starts.", {
+    model: modelChoice("Model of subagents."),
+    thinking: text("Thinking level of subagents."),
+    maxConcurrent: whole("Maximum number of subagents that run at the same time.", { default: 8, minimum: 1 }),
+    maxChildren: whole("Maximum number of running and waiting subagents of one session.", { default: 200, minimum: 1 }),
+    archiveAfterMinutes: number("Minutes after which a finished subagent is archived; 0 never archives.", {
       default: 60,
       minimum: 0,
     }),
   }),
-  compaction: section("Summing up long sessions.", {
-    mode: choice("How.", ["default", "safeguard"], { default: "default" }),
-    reserveTokensFloor: whole("Tokens kept free.", { default: 20_000 }),
+  compaction: section("Compaction: replaces the older part of a long session by a summary.", {
+    mode: choice("Compaction mode.", ["default", "safeguard"], { default: "default" }),
+    reserveTokensFloor: whole("Number of tokens to keep free.", { default: 20_000 }),
     maxHistoryShare: notBuilt(number("Share of the context the old part may take.", { minimum: 0, maximum: 1 })),
-    memoryFlush: section("A silent turn before it, to write down what lasts.", {
-      enabled: flag("Do it.", { default: true }),
-      softThresholdTokens: whole("Tokens before the limit at which it happens.", { default: 4000 }),
-      prompt: text("What the agent is asked."),
-      systemPrompt: text("What is added to the system prompt."),
+    memoryFlush: section("A silent turn before compaction in which the agent saves lasting notes.", {
+      enabled: flag("Enables the silent turn.", { default: true }),
+      softThresholdTokens: whole("Number of tokens before the limit at which it runs.", { default: 4000 }),
+      prompt: text("Prompt for the agent."),
+      systemPrompt: text("Text that is added to the system prompt."),
     }),
   }),
   contextPruning,
@@ -216,36 +218,36 @@ const defaults = section("What every agent starts from.", {
 
 const agent = overriding(
   closed({
-    id: Type.String({ minLength: 1, description: "Its id: letters, digits, - and _." }),
-    default: flag("It answers when no binding says otherwise."),
-    name: text("Name shown to people."),
-    workspace: text("Folder it works in.", { fallback: "~/.openclaw/workspace-<id>" }),
-    agentDir: text("Folder of its own state; never shared.", {
+    id: Type.String({ minLength: 1, description: "Id of the agent: letters, digits, - and _." }),
+    default: flag("Makes this the agent that replies when no binding matches."),
+    name: text("Display name."),
+    workspace: text("Folder that the agent works in.", { fallback: "~/.openclaw/workspace-<id>" }),
+    agentDir: text("Folder of the agent's own state; never shared with another agent.", {
       fallback: "<state>/agents/<id>/agent",
       place: "hidden",
     }),
-    model: modelChoice("Model it uses; a plain name keeps the shared fall-backs."),
-    skills: texts("Skills it may use; unset means all, empty none."),
+    model: modelChoice("Model of the agent; a plain name keeps the fallbacks of the defaults."),
+    skills: texts("Skills the agent may use; by default all, an empty list means none."),
     identity,
-    groupChat: group("How it behaves in groups.", {
+    groupChat: group("Behavior in groups.", {
       mentionPatterns: texts("Patterns that count as a mention."),
-      historyLimit: whole("Messages of context it gets."),
+      historyLimit: whole("Number of earlier messages that the agent sees."),
     }),
-    heartbeat: group("Its heartbeat.", heartbeatProperties),
+    heartbeat: group("Heartbeat of this agent.", heartbeatProperties),
     budget,
     humanDelay,
     sandbox: agentSandbox,
     memorySearch: agentMemorySearch,
-    subagents: group("Sub-agents it starts.", {
-      allowAgents: texts("Agents it may start; * means any."),
-      model: modelChoice("Model they use."),
-      thinking: text("How much they think."),
+    subagents: group("Subagents that this agent starts.", {
+      allowAgents: texts("Agents that it may start; * allows all."),
+      model: modelChoice("Model of subagents."),
+      thinking: text("Thinking level of subagents."),
     }),
     tools: agentTools,
   }),
 );
 
-export const agents = section("The agents and what they share.", {
+export const agents = section("The agents and their defaults.", {
   defaults,
-  list: list("The agents; without it there is one, called main.", agent),
+  list: list("The agents; by default there is one, named main.", agent),
 });

@@ -2,20 +2,20 @@
 import { Type } from "../../core/schema.ts";
 import { choice, closed, group, number, record, section, text } from "./field.ts";
 
-export const auth = group("Credentials of model providers, by reference.", {
+export const auth = group("Which stored credentials model providers use.", {
   profiles: record(
-    "Credential profiles by id.",
+    "Auth profiles by id.",
     closed({
-      provider: text("Provider it belongs to."),
+      provider: text("Provider of the credential."),
       mode: choice("Kind of credential.", ["api_key", "oauth", "token"]),
-      email: text("Account it belongs to."),
+      email: text("Account of the credential."),
     }),
   ),
-  order: record("Profiles tried in order, per provider.", Type.Array(Type.String())),
-  cooldowns: section("How long a failing profile rests.", {
-    billingBackoffHours: number("Hours after the first billing failure.", { default: 5, minimum: 0 }),
-    billingBackoffHoursByProvider: record("The same per provider.", Type.Number({ minimum: 0 })),
-    billingMaxHours: number("Hours at most.", { default: 24, minimum: 0 }),
-    failureWindowHours: number("Hours after which failures are forgotten.", { default: 24, minimum: 0 }),
+  order: record("Order in which profiles are tried, per provider.", Type.Array(Type.String())),
+  cooldowns: section("How long a failing profile is not used.", {
+    billingBackoffHours: number("Hours to wait after the first billing failure.", { default: 5, minimum: 0 }),
+    billingBackoffHoursByProvider: record("The same, per provider.", Type.Number({ minimum: 0 })),
+    billingMaxHours: number("Maximum number of hours to wait.", { default: 24, minimum: 0 }),
+    failureWindowHours: number("Hours after which past failures no longer count.", { default: 24, minimum: 0 }),
   }),
 });

@@ -5,8 +5,8 @@ const color = (description: string, value?: string) =>
   text(description, { pattern: "^#?[0-9a-fA-F]{6}$", ...(value === undefined ? {} : { default: value }) });
 
 export const browser = notBuilt(
-  section("The browser the agent drives.", {
-    enabled: flag("Offer the browser tool.", { default: true }),
+  section("The browser that agents control.", {
+    enabled: flag("Enables the browser tool.", { default: true }),
     evaluateEnabled: flag("Let the agent run scripts in pages.", { default: true }),
     cdpUrl: secret("Debugging address of a browser that runs elsewhere; may carry a token."),
     cdpPort: whole("Debugging port of the openclaw profile.", { maximum: 65_535, fallback: "18800" }),

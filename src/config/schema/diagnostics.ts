@@ -3,7 +3,7 @@ import { Type } from "../../core/schema.ts";
 import { choice, flag, group, notBuilt, number, record, section, text, texts, whole } from "./field.ts";
 
 export const diagnostics = notBuilt(
-  section("Extra logs and telemetry for finding faults.", {
+  section("Additional logs and telemetry for diagnosis.", {
     enabled: flag("Collect diagnostics."),
     flags: texts("Areas to log in full; * is a wildcard."),
     otel: group("Sending telemetry to an OpenTelemetry collector.", {

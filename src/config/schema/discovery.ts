@@ -2,9 +2,9 @@
 import { choice, flag, notBuilt, section, text } from "./field.ts";
 
 export const discovery = notBuilt(
-  section("How apps find the gateway in the network.", {
+  section("How apps find the gateway on the network.", {
     mdns: section("Announcement in the local network.", {
-      mode: choice("How much it says.", ["minimal", "full", "off"], { default: "minimal" }),
+      mode: choice("How much the announcement contains.", ["minimal", "full", "off"], { default: "minimal" }),
     }),
     wideArea: section("Announcement through DNS.", {
       enabled: flag("Write a zone file.", { default: false }),

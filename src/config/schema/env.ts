@@ -7,13 +7,13 @@ export const env = Type.Optional(
   Type.Object(
     {
       vars: record("Variables by name.", Type.String()),
-      shellEnv: group("Taking missing keys from your login shell.", {
-        enabled: flag("Do it.", { default: false }),
+      shellEnv: group("Reads missing variables from your login shell.", {
+        enabled: flag("Enables reading from the login shell.", { default: false }),
         timeoutMs: whole("Milliseconds to wait for the shell.", { default: 15_000 }),
       }),
     },
     {
-      description: "Variables used where the environment does not set them.",
+      description: "Variables that apply when the environment does not set them.",
       additionalProperties: Type.String({ description: "Value of this variable." }),
     },
   ),

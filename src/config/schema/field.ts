@@ -95,15 +95,15 @@ export const ids = (description: string, facts: Facts = {}) =>
 /** First-match rules over where a message would go, as `session.sendPolicy` has them. */
 export const sendRules = (description: string) =>
   group(description, {
-    default: choice("What happens when no rule fits.", ["allow", "deny"], { fallback: "allow" }),
+    default: choice("What happens when no rule matches.", ["allow", "deny"], { fallback: "allow" }),
     rules: list(
-      "Rules; a deny that fits wins.",
+      "Rules; a matching deny wins.",
       closed({
         action: Type.Enum(["allow", "deny"], { type: "string", description: "What the rule does." }),
-        match: group("What it fits.", {
+        match: group("What the rule matches.", {
           channel: text("Channel id."),
           chatType: choice("Kind of chat.", ["direct", "group", "channel", "room"]),
-          keyPrefix: text("Start of the session key."),
+          keyPrefix: text("Prefix of the session key."),
         }),
       }),
     ),

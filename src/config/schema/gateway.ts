@@ -2,117 +2,130 @@
 import { choice, flag, group, notBuilt, secret, section, text, texts, whole } from "./field.ts";
 
 const fetchLimits = {
-  allowUrl: flag("Fetch what is given as a URL.", { default: true }),
-  maxRedirects: whole("Redirects followed.", { default: 3, maximum: 20 }),
-  timeoutMs: whole("Milliseconds to wait.", { default: 10_000 }),
+  allowUrl: flag("Fetches content that a request gives as a URL.", { default: true }),
+  maxRedirects: whole("Maximum number of redirects to follow.", { default: 3, maximum: 20 }),
+  timeoutMs: whole("Milliseconds to wait for the download.", { default: 10_000 }),
 };
 
-const responses = section("POST /v1/responses.", {
-  enabled: flag("Answer it.", { default: false }),
-  maxBodyBytes: whole("Bytes of a request at most.", { default: 20_000_000 }),
-  files: section("Files in requests, also of POST /v1/chat/completions.", {
+const responses = section("Settings of POST /v1/responses.", {
+  enabled: flag("Enables this endpoint.", { default: false }),
+  maxBodyBytes: whole("Maximum size of a request in bytes.", { default: 20_000_000 }),
+  files: section("Files in requests; also applies to POST /v1/chat/completions.", {
     ...fetchLimits,
-    allowedMimes: texts("Types taken.", {
+    allowedMimes: texts("Accepted MIME types.", {
       default: ["text/plain", "text/markdown", "text/html", "text/csv", "application/json", "application/pdf"],
     }),
-    maxBytes: whole("Bytes of a file at most.", { default: 5_242_880 }),
-    maxChars: whole("Characters kept of a file.", { default: 200_000 }),
+    maxBytes: whole("Maximum size of a file in bytes.", { default: 5_242_880 }),
+    maxChars: whole("Maximum number of characters kept from a file.", { default: 200_000 }),
     pdf: notBuilt(
-      section("PDF files; they are refused until they can be read.", {
-        maxPages: whole("Pages looked at.", { default: 4 }),
-        maxPixels: whole("Pixels of a rendered page.", { default: 4_000_000 }),
-        minTextChars: whole("Characters of text below which pages are rendered.", { default: 200 }),
+      section("PDF files; requests with a PDF are rejected.", {
+        maxPages: whole("Maximum number of pages to read.", { default: 4 }),
+        maxPixels: whole("Maximum number of pixels of a rendered page.", { default: 4_000_000 }),
+        minTextChars: whole("Pages with fewer characters of text than this are rendered as images.", { default: 200 }),
       }),
     ),
   }),
-  images: section("Pictures in requests, also of POST /v1/chat/completions.", {
+  images: section("Images in requests; also applies to POST /v1/chat/completions.", {
     ...fetchLimits,
-    allowedMimes: texts("Types taken.", { default: ["image/jpeg", "image/png", "image/gif", "image/webp"] }),
-    maxBytes: whole("Bytes of a picture at most.", { default: 10_485_760 }),
+    allowedMimes: texts("Accepted MIME types.", { default: ["image/jpeg", "image/png", "image/gif", "image/webp"] }),
+    maxBytes: whole("Maximum size of an image in bytes.", { default: 10_485_760 }),
   }),
 });
 
-export const gateway = section("How the gateway listens and whom it lets in.", {
-  mode: choice("Whether the gateway runs here or elsewhere; it starts only with local.", ["local", "remote"]),
+export const gateway = section("How the gateway listens and who may connect.", {
+  mode: choice("Where the gateway runs: local on this machine, remote elsewhere. The gateway starts only with local.", [
+    "local",
+    "remote",
+  ]),
   port: whole("Port for WebSocket and HTTP.", { default: 18_789, minimum: 1, maximum: 65_535 }),
-  bind: choice("Which addresses it listens on.", ["loopback", "lan", "tailnet", "auto", "custom"], {
+  bind: choice("Addresses the gateway listens on.", ["loopback", "lan", "tailnet", "auto", "custom"], {
     default: "loopback",
   }),
-  customBindHost: text("Address for bind custom."),
-  allowedHosts: texts("Further names clients may use in the Host header."),
-  auth: section("How clients prove themselves.", {
-    mode: choice("Kind of secret.", ["token", "password"], { fallback: "token" }),
-    token: secret("The token. OPENCLAW_GATEWAY_TOKEN wins over it where it is set."),
-    password: secret("The password. OPENCLAW_GATEWAY_PASSWORD wins over it where it is set."),
+  customBindHost: text("Address to listen on when bind is custom."),
+  allowedHosts: texts("Additional host names that clients may send in the Host header."),
+  auth: section("How clients authenticate.", {
+    mode: choice("Kind of shared secret.", ["token", "password"], { fallback: "token" }),
+    token: secret("Shared token. The environment variable OPENCLAW_GATEWAY_TOKEN overrides it."),
+    password: secret("Shared password. The environment variable OPENCLAW_GATEWAY_PASSWORD overrides it."),
     allowTailscale: notBuilt(
-      flag("Trust Tailscale to say who somebody is.", {
+      flag("Accepts the identity that Tailscale reports for a user.", {
         fallback: "on with tailscale.mode serve, unless mode is password",
       }),
     ),
   }),
-  controlUi: section("The Control UI in the browser.", {
-    enabled: flag("Serve it.", { default: true }),
-    basePath: text("Path it is served under.", { default: "/" }),
+  controlUi: section("The Control UI that the gateway serves to browsers.", {
+    enabled: flag("Serves the Control UI.", { default: true }),
+    basePath: text("URL path of the Control UI.", { default: "/" }),
     root: text(
-      "Folder of its files, instead of the built-in ones. Anybody who reaches the port can read it; hidden files and links out of it are not served.",
+      "Folder with the page's files, instead of the built-in ones. Everyone who can reach the port can read this folder; hidden files and links that leave it are not served.",
       { place: "kept" },
     ),
-    allowedOrigins: texts("Further origins that may connect."),
-    allowInsecureAuth: flag("Let it sign in by token alone over plain HTTP.", { default: false }),
-    dangerouslyDisableDeviceAuth: flag("Do not ask browsers for a device identity.", { default: false }),
+    allowedOrigins: texts("Additional browser origins that may connect."),
+    allowInsecureAuth: flag("Allows signing in with the token alone over plain HTTP.", { default: false }),
+    dangerouslyDisableDeviceAuth: flag("Turns off the device identity check for browsers. Dangerous.", {
+      default: false,
+    }),
   }),
-  trustedProxies: texts("Addresses of proxies whose forwarding headers count."),
+  trustedProxies: texts("Addresses of proxies whose forwarding headers are trusted."),
   tailscale: notBuilt(
-    section("Publishing through Tailscale.", {
-      mode: choice("To your network, to everybody, or not.", ["off", "serve", "funnel"], { default: "off" }),
-      resetOnExit: flag("Take it back when the gateway ends.", { default: false }),
+    section("Publishes the gateway through Tailscale.", {
+      mode: choice(
+        "serve publishes to your tailnet, funnel to the whole internet, off to neither.",
+        ["off", "serve", "funnel"],
+        { default: "off" },
+      ),
+      resetOnExit: flag("Removes the publication when the gateway stops.", { default: false }),
     }),
   ),
   tls: notBuilt(
-    group("Encryption by the gateway itself.", {
-      enabled: flag("Listen with TLS.", { default: false }),
-      autoGenerate: flag("Make a certificate when there is none.", { default: true }),
-      certPath: text("Certificate file."),
-      keyPath: text("Key file.", { place: "hidden" }),
-      caPath: text("File of the authorities clients are checked against."),
+    group("TLS served by the gateway itself.", {
+      enabled: flag("Listens with TLS.", { default: false }),
+      autoGenerate: flag("Creates a self-signed certificate when none exists.", { default: true }),
+      certPath: text("Path of the certificate file."),
+      keyPath: text("Path of the private key file.", { place: "hidden" }),
+      caPath: text("Path of the file with certificate authorities that client certificates are checked against."),
     }),
   ),
-  remote: group("The gateway elsewhere that the command line talks to.", {
-    url: text("Its WebSocket address."),
-    transport: notBuilt(choice("How it is reached.", ["ssh", "direct"], { default: "ssh" })),
-    token: secret("Its token."),
-    password: secret("Its password."),
-    tlsFingerprint: text("SHA-256 of its certificate."),
-    sshTarget: notBuilt(text("user@host for ssh.")),
-    sshIdentity: notBuilt(text("Key file for ssh.")),
+  remote: group("The remote gateway that the command line connects to.", {
+    url: text("WebSocket URL of the remote gateway."),
+    transport: notBuilt(choice("How to reach the remote gateway.", ["ssh", "direct"], { default: "ssh" })),
+    token: secret("Token of the remote gateway."),
+    password: secret("Password of the remote gateway."),
+    tlsFingerprint: text("SHA-256 fingerprint of the remote gateway's certificate."),
+    sshTarget: notBuilt(text("SSH target as user@host.")),
+    sshIdentity: notBuilt(text("SSH private key file.")),
   }),
-  reload: section("What happens when this file changes.", {
+  reload: section("What the gateway does when the config file changes.", {
     mode: choice(
-      "Apply what can be applied and restart for the rest; only apply; always restart; nothing.",
+      "hybrid applies what it can and restarts for the rest, hot only applies, restart always restarts, off ignores changes.",
       ["hybrid", "hot", "restart", "off"],
       {
         default: "hybrid",
       },
     ),
-    debounceMs: whole("Milliseconds of quiet to wait for.", { default: 300 }),
+    debounceMs: whole("Milliseconds without further changes to wait before reloading.", { default: 300 }),
   }),
-  http: section("The HTTP interface.", {
-    endpoints: section("Endpoints other programs know.", {
-      chatCompletions: section("POST /v1/chat/completions.", { enabled: flag("Answer it.", { default: false }) }),
+  http: section("HTTP endpoints.", {
+    endpoints: section("Endpoints for other programs.", {
+      chatCompletions: section("Settings of POST /v1/chat/completions.", {
+        enabled: flag("Enables this endpoint.", { default: false }),
+      }),
       responses,
-      mcp: section("POST /mcp: the tools, for programs that speak the Model Context Protocol.", {
-        enabled: flag("Answer it.", { default: false }),
+      mcp: section("Settings of POST /mcp, which offers the tools through the Model Context Protocol.", {
+        enabled: flag("Enables this endpoint.", { default: false }),
       }),
     }),
   }),
-  nodes: section("Machines that lend their abilities.", {
+  nodes: section("Paired nodes.", {
     browser: notBuilt(
-      section("Their browsers.", {
-        mode: choice("Use one by itself, only when named, or never.", ["auto", "manual", "off"], { default: "auto" }),
-        node: text("The one to use when there are several."),
+      section("Browsers of nodes.", {
+        mode: choice("auto picks a node, manual uses only a named node, off uses none.", ["auto", "manual", "off"], {
+          default: "auto",
+        }),
+        node: text("Node to use when several offer a browser."),
       }),
     ),
-    allowCommands: texts("Further commands nodes may be asked for."),
-    denyCommands: texts("Commands nodes are never asked for."),
+    allowCommands: texts("Additional commands that the gateway may request from nodes."),
+    denyCommands: texts("Commands that the gateway never requests from nodes."),
   }),
 });

@@ -3,32 +3,32 @@ import { Type } from "../../core/schema.ts";
 import { choice, closed, flag, group, list, notBuilt, record, secret, section, text, texts, whole } from "./field.ts";
 
 const mapping = closed({
-  id: text("Name of the rule."),
-  match: group("What it fits.", {
-    path: text("Path behind the hooks path."),
-    source: text("The source the payload names."),
+  id: text("Name of the mapping."),
+  match: group("Which webhooks the mapping applies to.", {
+    path: text("Path below hooks.path."),
+    source: text("Value of source in the payload."),
   }),
-  action: choice("Wake the main session or run an agent.", ["wake", "agent"]),
-  wakeMode: choice("When the main session hears of it.", ["now", "next-heartbeat"]),
-  name: text("Name shown to people."),
-  agentId: text("Agent that runs."),
-  sessionKey: text("Session it runs in; {{…}} reads the payload."),
-  messageTemplate: text("What the agent is told; {{…}} reads the payload."),
-  textTemplate: text("What the main session is told; {{…}} reads the payload."),
-  deliver: flag("Send the answer to a chat."),
-  channel: text("Channel it is sent on."),
+  action: choice("wake posts to the main session, agent runs an agent.", ["wake", "agent"]),
+  wakeMode: choice("When the main session receives it.", ["now", "next-heartbeat"]),
+  name: text("Display name."),
+  agentId: text("Agent to run."),
+  sessionKey: text("Session to run in; {{…}} inserts a value of the payload."),
+  messageTemplate: text("Message to the agent; {{…}} inserts a value of the payload."),
+  textTemplate: text("Text for the main session; {{…}} inserts a value of the payload."),
+  deliver: flag("Sends the reply to a chat."),
+  channel: text("Channel to send the reply on."),
   to: text("Recipient on that channel."),
-  model: text("Model that answers."),
-  thinking: text("How much it thinks."),
-  timeoutSeconds: whole("Seconds it may take."),
-  transform: group("A script that turns the payload into an action.", {
-    module: text("Its file, under transformsDir."),
-    export: text("Name of the function."),
+  model: text("Model to use."),
+  thinking: text("Thinking level."),
+  timeoutSeconds: whole("Maximum duration in seconds."),
+  transform: group("A script that converts the payload into an action.", {
+    module: text("Script file below transformsDir."),
+    export: text("Name of the exported function."),
   }),
-  allowUnsafeExternalContent: flag("Do not mark the text as coming from outside."),
+  allowUnsafeExternalContent: flag("Passes the text without the marks for untrusted content. Dangerous."),
 });
 
-const gmail = group("Mail through Gmail's notices.", {
+const gmail = group("Mail through Gmail notifications.", {
   account: notBuilt(text("Mail account.")),
   label: notBuilt(text("Label watched.")),
   topic: notBuilt(text("Pub/Sub topic.")),
@@ -52,39 +52,41 @@ const gmail = group("Mail through Gmail's notices.", {
       target: text("What it leads to."),
     }),
   ),
-  model: text("Model that reads mail."),
-  thinking: text("How much it thinks."),
-  allowUnsafeExternalContent: flag("Do not mark mail as coming from outside."),
+  model: text("Model that processes mail."),
+  thinking: text("Thinking level."),
+  allowUnsafeExternalContent: flag("Passes mail without the marks for untrusted content. Dangerous."),
 });
 
-const internal = group("Scripts that run on events inside.", {
+const internal = group("Scripts that run on events of the gateway.", {
   enabled: flag("Run them.", { fallback: "off" }),
   entries: record(
-    "Settings per script.",
+    "Settings of each hook.",
     Type.Object(
       {
-        enabled: flag("Run this one."),
-        env: record("Its environment.", Type.String()),
-        pin: text("Digest of the script as it was enabled; one in a workspace runs only while it is the same."),
+        enabled: flag("Enables this hook."),
+        env: record("Environment variables of the hook.", Type.String()),
+        pin: text(
+          "Digest of the hook's files when it was enabled. A hook in a workspace runs only while its files have this digest.",
+        ),
       },
       { additionalProperties: Type.Unknown() },
     ),
   ),
-  load: group("Where they are looked for.", { extraDirs: texts("Further folders.", { place: "kept" }) }),
-  installs: record("What was installed from packages.", Type.Record(Type.String(), Type.Unknown())),
+  load: group("Where hooks are searched.", { extraDirs: texts("Additional folders.", { place: "kept" }) }),
+  installs: record("Hooks installed from packages.", Type.Record(Type.String(), Type.Unknown())),
   handlers: list(
-    "Older form: single functions.",
-    closed({ event: text("Event."), module: text("File."), export: text("Name of the function.") }),
+    "Legacy form with single functions; ignored.",
+    closed({ event: text("Event."), module: text("File."), export: text("Name of the exported function.") }),
   ),
 });
 
-export const hooks = section("Webhooks from outside and scripts on events inside.", {
-  enabled: flag("Accept webhooks.", { default: false }),
-  path: text("Path they arrive on.", { default: "/hooks", pattern: "^/" }),
-  token: secret("Secret they must carry; not the gateway's own."),
-  maxBodyBytes: whole("Bytes of a webhook at most.", { default: 262_144, minimum: 1 }),
-  allowRequestSessionKey: flag("Let senders name the session, below hook: only.", { fallback: "off" }),
-  allowedAgentIds: texts("Agents webhooks may run; * means any.", {
+export const hooks = section("Webhooks over HTTP, and hooks that run on events of the gateway.", {
+  enabled: flag("Accepts webhooks.", { default: false }),
+  path: text("URL path of webhooks.", { default: "/hooks", pattern: "^/" }),
+  token: secret("Token that webhooks must send; it must differ from the gateway's own secret."),
+  maxBodyBytes: whole("Maximum size of a webhook in bytes.", { default: 262_144, minimum: 1 }),
+  allowRequestSessionKey: flag("Allows senders to choose a session whose key starts with hook:.", { fallback: "off" }),
+  allowedAgentIds: texts("Agents that webhooks may run; * allows all.", {
     fallback: "the default agent, and what mappings name",
   }),
   signing: group("Every webhook must be signed and recent.", {

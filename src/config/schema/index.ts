@@ -33,7 +33,7 @@ import { web } from "./web.ts";
 
 export const ConfigSchema = Type.Object(
   {
-    $schema: text("Address of the JSON Schema, for editors; ignored."),
+    $schema: text("URL of the JSON Schema for editors; the gateway ignores it."),
     gateway,
     agents,
     bindings,

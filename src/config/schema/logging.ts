@@ -3,13 +3,13 @@ import { choice, section, text, texts } from "./field.ts";
 
 const levels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 
-export const logging = section("What is written down.", {
-  level: choice("How much the log file holds.", levels, { default: "info" }),
-  file: text("Log file.", { fallback: "openclaw-<date>.log in <state>/logs", place: "hidden" }),
-  consoleLevel: choice("How much the terminal shows.", levels, { default: "info" }),
-  consoleStyle: choice("How the terminal shows it.", ["pretty", "compact", "json"], {
+export const logging = section("Log file and console output.", {
+  level: choice("Level of the log file.", levels, { default: "info" }),
+  file: text("Path of the log file.", { fallback: "openclaw-<date>.log in <state>/logs", place: "hidden" }),
+  consoleLevel: choice("Level of the console.", levels, { default: "info" }),
+  consoleStyle: choice("Format of the console output.", ["pretty", "compact", "json"], {
     fallback: "pretty on a terminal",
   }),
-  redactSensitive: choice("Mask secrets in tool calls.", ["off", "tools"], { default: "tools" }),
-  redactPatterns: texts("Patterns to mask, as re or /re/flags, instead of the built-in ones."),
+  redactSensitive: choice("Whether secrets in tool calls are redacted.", ["off", "tools"], { default: "tools" }),
+  redactPatterns: texts("Patterns to redact, as a regular expression or /regex/flags, instead of the built-in ones."),
 });

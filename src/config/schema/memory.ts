@@ -4,9 +4,13 @@ import { choice, closed, flag, group, list, notBuilt, section, sendRules, span, 
 
 const millis = (what: string) => whole(`Milliseconds ${what}.`);
 
-export const memory = section("What answers searches in notes.", {
-  backend: choice("The built-in index or qmd.", ["builtin", "qmd"], { default: "builtin" }),
-  citations: choice("Say where a result stands.", ["auto", "on", "off"], { default: "auto" }),
+export const memory = section("Memory of the agents.", {
+  backend: choice("Search backend. qmd is not built yet; the built-in index is used.", ["builtin", "qmd"], {
+    default: "builtin",
+  }),
+  citations: choice("Whether results name file and line; auto leaves them out in groups.", ["auto", "on", "off"], {
+    default: "auto",
+  }),
   qmd: notBuilt(
     group("Settings of qmd.", {
       command: text("Program to run.", { default: "qmd" }),

@@ -39,10 +39,10 @@ const edge = group("Microsoft Edge voices.", {
 const override = (what: string) => flag(`Let the model choose ${what}.`);
 
 const tts = notBuilt(
-  group("Replies read aloud.", {
-    auto: choice("When.", ["off", "always", "inbound", "tagged"], { default: "off" }),
-    mode: choice("Which parts.", ["final", "all"]),
-    provider: choice("Who speaks.", ["elevenlabs", "openai", "edge"]),
+  group("Text to speech for replies.", {
+    auto: choice("When replies are read aloud.", ["off", "always", "inbound", "tagged"], { default: "off" }),
+    mode: choice("Which parts of a reply are read aloud.", ["final", "all"]),
+    provider: choice("Text-to-speech provider.", ["elevenlabs", "openai", "edge"]),
     summaryModel: text("Model that shortens long replies."),
     modelOverrides: group("What the model may change by tags.", {
       enabled: override("anything"),
@@ -68,8 +68,8 @@ const tts = notBuilt(
   }),
 );
 
-export const messages = section("How messages come in and replies go out.", {
-  responsePrefix: notBuilt(text("Text in front of replies; auto is [name of the agent].")),
+export const messages = section("How messages are received and replies are sent.", {
+  responsePrefix: notBuilt(text("Prefix of replies; auto is the name of the agent in brackets.")),
   messagePrefix: notBuilt(text("Older form of a prefix on what comes in.")),
   ackReaction: notBuilt(
     text("Reaction that says a message was seen; empty for none.", {
@@ -83,22 +83,24 @@ export const messages = section("How messages come in and replies go out.", {
   ),
   removeAckAfterReply: notBuilt(flag("Take it back after the reply.", { default: false })),
   queue: section("What happens to messages that arrive during a run.", {
-    mode: choice("How they are taken up.", queueModes, { default: "collect" }),
-    debounceMs: whole("Milliseconds of quiet before the next run.", { default: 1000 }),
-    cap: whole("Messages kept.", { default: 20, minimum: 1 }),
-    drop: choice("What goes when there are more.", ["old", "new", "summarize"], { default: "summarize" }),
-    byChannel: record("Mode per channel.", Type.Enum([...queueModes], { type: "string" })),
-    debounceMsByChannel: record("Milliseconds of quiet per channel.", Type.Integer({ minimum: 0 })),
+    mode: choice("How queued messages are processed.", queueModes, { default: "collect" }),
+    debounceMs: whole("Milliseconds without further messages before the next run.", { default: 1000 }),
+    cap: whole("Maximum number of queued messages.", { default: 20, minimum: 1 }),
+    drop: choice("Which messages are dropped when there are more.", ["old", "new", "summarize"], {
+      default: "summarize",
+    }),
+    byChannel: record("Queue mode per channel.", Type.Enum([...queueModes], { type: "string" })),
+    debounceMsByChannel: record("debounceMs per channel.", Type.Integer({ minimum: 0 })),
   }),
   inbound: notBuilt(
-    section("Joining of messages sent in a row.", {
-      debounceMs: whole("Milliseconds to wait for the next one; 0 none.", { fallback: "0" }),
-      byChannel: record("The same per channel.", Type.Integer({ minimum: 0 })),
+    section("Joins messages that are sent in quick succession.", {
+      debounceMs: whole("Milliseconds to wait for the next message; 0 does not wait.", { fallback: "0" }),
+      byChannel: record("debounceMs per channel.", Type.Integer({ minimum: 0 })),
     }),
   ),
   groupChat: notBuilt(
-    section("Groups.", {
-      historyLimit: whole("Messages of context given; 0 none.", { fallback: "50, on Discord 20" }),
+    section("Behavior in groups.", {
+      historyLimit: whole("Number of earlier messages the agent sees; 0 for none.", { fallback: "50, on Discord 20" }),
       mentionPatterns: texts("Patterns that count as a mention.", { fallback: "from the agent's name and emoji" }),
     }),
   ),

@@ -1,15 +1,15 @@
 // `meta` and `wizard`: stamps programs leave in the file. Nothing reads them to decide anything.
 import { group, text } from "./field.ts";
 
-export const meta = group("Who wrote this file last.", {
-  lastTouchedVersion: text("Version that wrote it."),
-  lastTouchedAt: text("When."),
+export const meta = group("The program that last wrote this file.", {
+  lastTouchedVersion: text("Version that wrote the file."),
+  lastTouchedAt: text("Time of the event, as an ISO date."),
 });
 
-export const wizard = group("The last run of the set-up.", {
-  lastRunAt: text("When."),
-  lastRunVersion: text("Version."),
-  lastRunCommit: text("Commit."),
-  lastRunCommand: text("Command."),
-  lastRunMode: text("Mode."),
+export const wizard = group("The last run of the setup.", {
+  lastRunAt: text("Time of the event, as an ISO date."),
+  lastRunVersion: text("Version that ran."),
+  lastRunCommit: text("Commit that ran."),
+  lastRunCommand: text("Command that ran."),
+  lastRunMode: text("Mode of the run."),
 });

@@ -2,10 +2,10 @@
 import { flag, notBuilt, section, texts } from "./field.ts";
 
 export const nodeHost = notBuilt(
-  section("What this machine lends when it runs as a node.", {
-    browserProxy: section("Its browser.", {
-      enabled: flag("Lend it.", { default: true }),
-      allowProfiles: texts("Only these profiles."),
+  section("What this machine offers when it runs as a node.", {
+    browserProxy: section("The browser of this machine.", {
+      enabled: flag("Offers the browser.", { default: true }),
+      allowProfiles: texts("Browser profiles that are offered."),
     }),
   }),
 );

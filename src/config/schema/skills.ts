@@ -3,7 +3,7 @@ import { Type } from "../../core/schema.ts";
 import { anything, choice, closed, flag, notBuilt, record, secret, section, texts, whole } from "./field.ts";
 
 export const skills = notBuilt(
-  section("Instructions the agent reads when it needs them.", {
+  section("Skills: instructions that an agent reads when it needs them.", {
     allowBundled: texts("Only these of the bundled ones."),
     load: section("Where they are looked for.", {
       extraDirs: texts("Further folders.", { place: "kept" }),

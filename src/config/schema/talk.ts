@@ -3,7 +3,7 @@ import { Type } from "../../core/schema.ts";
 import { flag, notBuilt, record, secret, section, text } from "./field.ts";
 
 export const talk = notBuilt(
-  section("Speaking with the agent.", {
+  section("Voice conversations with the agent.", {
     voiceId: text("Voice."),
     voiceAliases: record("Names for voices.", Type.String()),
     modelId: text("Model."),

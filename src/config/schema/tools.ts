@@ -18,17 +18,17 @@ import {
   whole,
 } from "./field.ts";
 
-const profile = choice("Base set of tools the lists start from.", ["minimal", "coding", "messaging", "full"]);
+const profile = choice("Named base list of tools.", ["minimal", "coding", "messaging", "full"]);
 
-const allow = texts("Tools or groups that stay; everything else goes. Not together with alsoAllow.");
-const alsoAllow = texts("Tools or groups added to what the profile gives. Not together with allow.");
-const deny = texts("Tools or groups that go, whatever else allows them.");
+const allow = texts("Tools or groups that are allowed; all others are removed. Cannot be combined with alsoAllow.");
+const alsoAllow = texts("Tools or groups that are added to the profile. Cannot be combined with allow.");
+const deny = texts("Tools or groups that are removed even when another rule allows them.");
 
 /** One list layer as it appears in chat groups and per sender. */
 export const toolLists = closed({ allow, alsoAllow, deny });
 
 const byProvider = record(
-  "Lists that apply while a given provider or provider/model answers; the most specific key alone counts.",
+  "Tool lists for a provider or provider/model; only the most specific key applies.",
   closed({ profile, allow, alsoAllow, deny }),
 );
 
@@ -36,46 +36,49 @@ const allowDeny = { allow, deny };
 
 const execProperties = {
   host: choice("Where commands run.", ["sandbox", "gateway", "node"], { default: "sandbox" }),
-  security: choice("Which commands may run at all.", ["deny", "allowlist", "full"], {
+  security: choice("Which commands may run: none, those on the allowlist, or all.", ["deny", "allowlist", "full"], {
     fallback: "deny on the sandbox host, allowlist on gateway and node",
   }),
-  ask: choice("When a person is asked first.", ["off", "on-miss", "always"], { default: "on-miss" }),
-  node: text("Node that runs commands when host is node; unset means any node that can."),
-  backgroundMs: whole("Milliseconds a command may hold the turn before it goes on in the background.", {
+  ask: choice("When the owner is asked for approval.", ["off", "on-miss", "always"], { default: "on-miss" }),
+  node: text("Node that runs commands when host is node; by default any suitable node."),
+  backgroundMs: whole("Milliseconds to wait before a command continues in the background.", {
     default: 10_000,
   }),
-  timeoutSec: number("Seconds after which a command is ended.", { default: 1800, minimum: 0 }),
-  cleanupMs: whole("Milliseconds a finished command stays listed; held between a minute and three hours.", {
+  timeoutSec: number("Seconds after which a command is terminated.", { default: 1800, minimum: 0 }),
+  cleanupMs: whole("Milliseconds for which a finished command stays listed, between one minute and three hours.", {
     default: 1_800_000,
   }),
-  notifyOnExit: flag("Tell the session when a background command ends.", { default: true }),
-  approvalRunningNoticeMs: whole("Milliseconds after which an approved, still running command is reported; 0 never.", {
-    default: 10_000,
-  }),
-  pathPrepend: texts("Folders put in front of PATH.", { default: [] }),
+  notifyOnExit: flag("Notifies the session when a background command ends.", { default: true }),
+  approvalRunningNoticeMs: whole(
+    "Milliseconds after which the session is notified that an approved command is still running; 0 never notifies.",
+    {
+      default: 10_000,
+    },
+  ),
+  pathPrepend: texts("Folders to put in front of PATH.", { default: [] }),
   safeBins: texts(
-    "Filters that need no approval when they only read standard input; replaces the built-in list. grep, jq and sort may be named too; others have no effect.",
+    "Text filters that need no approval when they only read standard input. Replaces the built-in list; grep, jq and sort can be added, other names have no effect.",
     {
       fallback: "cut, uniq, head, tail, tr, wc",
     },
   ),
   applyPatch: section("The apply_patch tool.", {
-    enabled: flag("Offer apply_patch.", { default: false }),
-    allowModels: texts("Models that may use it; unset means every model."),
+    enabled: flag("Enables apply_patch.", { default: false }),
+    allowModels: texts("Models that may use it; by default all."),
   }),
 };
 
-const elevated = section("The way out of the sandbox for people you trust.", {
-  enabled: flag("Whether elevated runs exist at all.", { default: true }),
-  allowFrom: record("Who may use it, per channel.", Type.Array(Type.Union([Type.String(), Type.Number()]))),
+const elevated = section("Elevated runs: listed senders may leave the sandbox.", {
+  enabled: flag("Enables elevated runs.", { default: true }),
+  allowFrom: record("Senders who may use it, per channel.", Type.Array(Type.Union([Type.String(), Type.Number()]))),
 });
 
 const fs = section("Limits of the file tools.", {
-  workspaceOnly: flag("Keep read, write, edit, apply_patch and image paths inside the workspace.", { default: false }),
+  workspaceOnly: flag("Restricts read, write, edit, apply_patch and image paths to the workspace.", { default: false }),
 });
 
 const sandbox = group("Rules for sandboxed sessions.", {
-  tools: group("Tool lists that apply only while a session is sandboxed.", allowDeny),
+  tools: group("Tool lists that apply only to sandboxed sessions.", allowDeny),
 });
 
 const message = notBuilt(
@@ -178,7 +181,7 @@ const media = notBuilt(
   }),
 );
 
-export const tools = section("Which tools the model gets and how they behave.", {
+export const tools = section("Which tools an agent may use, and their settings.", {
   profile,
   allow,
   alsoAllow,
@@ -188,12 +191,12 @@ export const tools = section("Which tools the model gets and how they behave.", 
   exec: section("The exec tool.", execProperties),
   elevated,
   sandbox,
-  subagents: group("Rules for sub-agents.", {
-    tools: group("Tool lists of sub-agents; deny adds to the built-in one.", allowDeny),
+  subagents: group("Rules for subagents.", {
+    tools: group("Tool lists of subagents; deny adds to the built-in list.", allowDeny),
   }),
   agentToAgent: section("Messages between agents.", {
-    enabled: flag("Let agents see and write to each other's sessions.", { default: false }),
-    allow: texts("Agents that take part; all of them when this is left out."),
+    enabled: flag("Allows agents to read and write each other's sessions.", { default: false }),
+    allow: texts("Agents that take part; by default all."),
   }),
   message,
   web: notBuilt(section("Web tools.", { search, fetch })),
@@ -222,7 +225,7 @@ export const defaultAgentTools = overriding(group("Tool rules shared by all agen
 /** `tools` and `toolsBySender` as groups and rooms carry them. */
 export const groupToolRules = {
   tools: Type.Optional(
-    Type.Object(toolLists.properties, { additionalProperties: false, description: "Tool lists of this place." }),
+    Type.Object(toolLists.properties, { additionalProperties: false, description: "Tool lists of this chat." }),
   ),
-  toolsBySender: record("Tool lists per sender, in place of the lists above; * means everybody else.", toolLists),
+  toolsBySender: record("Tool lists per sender, instead of the lists above; * means all other senders.", toolLists),
 };

@@ -2,8 +2,8 @@
 import { choice, flag, notBuilt, section } from "./field.ts";
 
 export const update = notBuilt(
-  section("Newer versions.", {
-    channel: choice("Which ones.", ["stable", "beta", "dev"], { fallback: "stable" }),
-    checkOnStart: flag("Look for one at the start.", { default: true }),
+  section("Updates.", {
+    channel: choice("Release channel.", ["stable", "beta", "dev"], { fallback: "stable" }),
+    checkOnStart: flag("Checks for an update at startup.", { default: true }),
   }),
 );
