@@ -6,7 +6,7 @@ import {
   type ToolResultMessage,
   type UserMessage,
 } from "../core/message.ts";
-import { notTheHouse } from "../base/untrusted-content.ts";
+import { neutralizeSystemPrefix } from "../base/untrusted-content.ts";
 
 /** The placeholder result of a call that the caller answers itself. */
 export const HANDED = "Passed to the caller; its result comes with the next message.";
@@ -64,7 +64,7 @@ type PlainBlock = UserMessage["content"][number];
 
 /** Only the gateway starts a line with `System:`. */
 function plain(block: PlainBlock): PlainBlock {
-  return block.type === "text" ? { ...block, text: notTheHouse(block.text) } : block;
+  return block.type === "text" ? { ...block, text: neutralizeSystemPrefix(block.text) } : block;
 }
 
 function callsIn(messages: readonly Message[]): [id: string, name: string][] {

@@ -23,7 +23,7 @@ export interface ReplayReport {
   readonly difference?: Difference;
 }
 
-/** Throws HouseError `replay.missing` and `replay.bad-file`. */
+/** Throws OpenClawError `replay.missing` and `replay.bad-file`. */
 export async function replay(file: string): Promise<ReplayReport> {
   const runs = groupRuns(readRecording(file));
   const count = { runs: 0, turns: 0, calls: 0 };

@@ -2,7 +2,7 @@
 import type { RunEventBody } from "../core/event.ts";
 import type { UserMessage } from "../core/message.ts";
 import { agentOfSession } from "../config/agents.ts";
-import { notTheHouse } from "../base/untrusted-content.ts";
+import { neutralizeSystemPrefix } from "../base/untrusted-content.ts";
 import { isMarkedUntrusted } from "../session/provenance.ts";
 import { mergeTexts } from "../session/queue.ts";
 import { isStale, resetRule } from "../session/reset.ts";
@@ -222,7 +222,7 @@ function takeSteered({ deps }: RunContext, pending: PendingTurn, plan: RunPlan, 
   for (const other of steered) other.heard = true;
   return steered.map(({ text, turn }) => ({
     role: "user",
-    content: [{ type: "text", text: notTheHouse(text) }, ...(turn.images ?? [])],
+    content: [{ type: "text", text: neutralizeSystemPrefix(text) }, ...(turn.images ?? [])],
     timestamp: deps.clock.now(),
     ...sourceOnRecord(turn),
   }));

@@ -26,7 +26,7 @@ import { createNodes, type Nodes } from "../node/nodes.ts";
 import { senderOf } from "../session/sender.ts";
 import { entryOf } from "../session/session.ts";
 import { createSystemEvents, type SystemEvents } from "../session/system-events.ts";
-import { storeFileOf } from "../store/place.ts";
+import { storeFileOf } from "../store/store-files.ts";
 import type { Store } from "../store/store.ts";
 import type { RecallTool } from "../tool/call.ts";
 import type { Engine } from "./exec-engine.ts";

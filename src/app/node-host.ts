@@ -31,7 +31,7 @@ import {
   type NodeHostOptions,
 } from "../node/host/state.ts";
 import type { HostWire } from "../node/host/wire-port.ts";
-import { storeFileOf } from "../store/place.ts";
+import { storeFileOf } from "../store/store-files.ts";
 import { watchApprovals } from "../exec/policy/watch-file.ts";
 
 export interface NodeHostParts {

@@ -15,7 +15,7 @@ import { secretsIn } from "../config/redact.ts";
 import type { Config } from "../config/schema/index.ts";
 import { insideNames } from "../exec/inside-names.ts";
 import { openStore } from "../store/builtin.ts";
-import { storeFileOf } from "../store/place.ts";
+import { storeFileOf } from "../store/store-files.ts";
 import { lookForStore } from "../store/store-record.ts";
 import type { Store } from "../store/store.ts";
 import { createCallTool, createRecallTool, type CallTool, type RecallTool } from "../tool/call.ts";

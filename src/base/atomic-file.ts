@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { errnoOf, OpenClawError } from "../core/error.ts";
 import { newSecret } from "./ids.ts";
 
-/** Private by default (0600). Throws HouseError `file.full`, `file.read-only` or `file.failed`, the old file untouched. */
+/** Private by default (0600). Throws OpenClawError `file.full`, `file.read-only` or `file.failed`, the old file untouched. */
 export function writeFileAtomic(path: string, bytes: string | Uint8Array, mode = 0o600): void {
   const folder = dirname(path);
   const temp = join(folder, `.${basename(path)}.${newSecret(6)}.tmp`);

@@ -33,7 +33,7 @@ export interface Lock {
 export const stateLockOf = (stateFolder: string): string => join(stateFolder, "gateway.lock");
 
 /**
- * Throws HouseError `lock.held` at once when another process, or this one, has it; details are the LockOwner. Never breaks
+ * Throws OpenClawError `lock.held` at once when another process, or this one, has it; details are the LockOwner. Never breaks
  * a lock: a dead owner cannot hold one, and a stopped one still does.
  */
 export function acquireLock(file: string): Lock {

@@ -44,7 +44,7 @@ export interface OpenFile extends FileFacts {
   readonly handle: FileHandle;
 }
 
-/** All paths: relative to the root, or absolute and below it. All failures: HouseError `fs.*`. */
+/** All paths: relative to the root, or absolute and below it. All failures: OpenClawError `fs.*`. */
 export interface Root {
   readonly root: string;
   /** The root with its links resolved. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 
-import { neutralise, notTheHouse, wrapUntrusted } from "./untrusted-content.ts";
+import { neutralise, neutralizeSystemPrefix, wrapUntrusted } from "./untrusted-content.ts";
 
 test("wrapped with a marker that cannot be guessed, under its source", () => {
   assert.equal(
@@ -56,7 +56,9 @@ test("a megabyte of spaces behind the sign of a mark is read in one go", () => {
 
 test("nobody but the house begins a line with its word; the rest of what people say stays", () => {
   assert.equal(
-    notTheHouse("System: [now] yes\n \tSystem: yes\u2028System: a\nUser: b\nThe System: c\nsystem: d <outside>"),
+    neutralizeSystemPrefix(
+      "System: [now] yes\n \tSystem: yes\u2028System: a\nUser: b\nThe System: c\nsystem: d <outside>",
+    ),
     "System\u2236 [now] yes\n \tSystem\u2236 yes\u2028System\u2236 a\nUser: b\nThe System: c\nsystem: d <outside>",
   );
 });

@@ -19,7 +19,7 @@ export function neutralise(content: string): string {
 }
 
 /** What somebody said, whoever it is: only the house begins a line with its word. Nothing else is touched. */
-export function notTheHouse(said: string): string {
+export function neutralizeSystemPrefix(said: string): string {
   return said.includes("System:") ? said.replaceAll(houseWord, "$1\u2236") : said;
 }
 

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 
 import { OpenClawError } from "../core/error.ts";
-import { storeFileOf } from "../store/place.ts";
+import { storeFileOf } from "../store/store-files.ts";
 import type { Io } from "./io.ts";
 import { shortPath } from "./print.ts";
 

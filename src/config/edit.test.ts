@@ -108,7 +108,7 @@ test("edits that cannot be are refused", () => {
     { path: [], remove: true },
   ];
   for (const edit of refused)
-    assert.throws(() => editText(written, [edit]), { name: "HouseError" }, JSON.stringify(edit));
+    assert.throws(() => editText(written, [edit]), { name: "OpenClawError" }, JSON.stringify(edit));
   assert.throws(() => editText("{ a: ", [{ path: "a", value: 1 }]), { code: "config.syntax" });
 });
 

@@ -38,7 +38,7 @@ export interface FilePlace {
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** The bytes of a regular file, through one handle. Throws HouseError `config.unreadable`, ENOENT as `config.missing`. */
+/** The bytes of a regular file, through one handle. Throws OpenClawError `config.unreadable`, ENOENT as `config.missing`. */
 export function readBytes(file: string, options: { readonly follow: boolean; readonly single: boolean }): Buffer {
   const fd = openFor(file, options.follow);
   try {

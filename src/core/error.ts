@@ -10,7 +10,7 @@ export interface ErrorFacts {
 
 /** An expected failure. `code` is `area.reason` and never changes meaning. Anything else thrown is a bug of ours. */
 export class OpenClawError extends Error {
-  override readonly name: string = "HouseError";
+  override readonly name: string = "OpenClawError";
   readonly code: string;
   readonly hint: string | undefined;
   readonly details: unknown;

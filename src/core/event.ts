@@ -49,7 +49,7 @@ export interface ToolOutput {
 }
 
 export interface RunFailure {
-  /** `area.reason`, as in HouseError. */
+  /** `area.reason`, as in OpenClawError. */
   readonly code: string;
   readonly message: string;
   readonly hint?: string;

@@ -3,7 +3,7 @@ import { OpenClawError } from "./error.ts";
 
 const MAX_DEPTH = 100;
 
-/** Throws SyntaxError for what is no JSON, HouseError `json.too-deep` / `json.duplicate-key` for what must not be trusted. */
+/** Throws SyntaxError for what is no JSON, OpenClawError `json.too-deep` / `json.duplicate-key` for what must not be trusted. */
 export function parseStrict(text: string): unknown {
   scan(text);
   return JSON.parse(text) as unknown;

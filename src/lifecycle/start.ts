@@ -12,7 +12,7 @@ import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { bindingOf, cannotListen } from "../gateway/bind.ts";
 import { sharedSecret } from "../gateway/secret.ts";
 import { whatToDelete } from "../store/leftovers.ts";
-import { storeFileOf } from "../store/place.ts";
+import { storeFileOf } from "../store/store-files.ts";
 import type { Restart } from "../admin/deps.ts";
 import { openGatewayOver, type RunningGateway } from "../app/gateway.ts";
 import { openRuntime, type Runtime } from "../app/runtime.ts";

@@ -2,7 +2,7 @@
 import type { EngineAnswer } from "./engine.ts";
 import type { MemoryHit } from "./memory.ts";
 import { snippetOf } from "./snippet.ts";
-import { termsOf } from "./words.ts";
+import { termsOf } from "./terms.ts";
 
 export interface Presentation {
   readonly query: string;

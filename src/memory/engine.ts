@@ -11,7 +11,7 @@ import type { IndexReport, MemorySource, SkippedFile, VectorStatus } from "./mem
 import { createSearcher, type Audience, type FoundChunk } from "./search.ts";
 import type { IndexSettings } from "./settings.ts";
 import { openIndexSync } from "./index-sync.ts";
-import { termsOf } from "./words.ts";
+import { termsOf } from "./terms.ts";
 
 /** How long a search waits for changed notes to be indexed; the first scan may take longer. */
 const WAIT_MS = 200;

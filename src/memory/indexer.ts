@@ -8,7 +8,7 @@ import type { IndexFile } from "./index-file.ts";
 import type { MemorySource, SkippedFile } from "./memory.ts";
 import type { MemoryRoot } from "./roots.ts";
 import { createSlices, type Steps } from "./slices.ts";
-import { spaced } from "./words.ts";
+import { spaced } from "./terms.ts";
 
 const LOOK_MS = 8;
 

@@ -23,7 +23,7 @@ import type {
 import { readMemory } from "./read.ts";
 import { disabledBy, indexPart, memorySettings, type MemorySettings } from "./settings.ts";
 import { emptyStatus, toStatus, tryEmbedder, errorText } from "./status.ts";
-import { createIndexThread, type IndexThread } from "./thread.ts";
+import { createIndexThread, type IndexThread } from "./index-thread.ts";
 import { indexTranscripts, type Transcripts } from "./transcripts.ts";
 
 /** A search uses text alone when the vector of its query takes longer. */

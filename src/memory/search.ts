@@ -3,7 +3,7 @@ import { Lru } from "../base/lru.ts";
 import type { Ranked } from "./embed/embedder.ts";
 import type { IndexFile } from "./index-file.ts";
 import type { MemorySource } from "./memory.ts";
-import type { Term } from "./words.ts";
+import type { Term } from "./terms.ts";
 
 /** Words that stand in nearly every note cost most and tell least: the rarest are looked for first, up to this sum. */
 const MAX_POSTINGS = 2_500;

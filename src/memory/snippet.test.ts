@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import { MAX_SNIPPET_CHARS, snippetOf } from "./snippet.ts";
-import { termsOf } from "./words.ts";
+import { termsOf } from "./terms.ts";
 
 test("a short piece is shown whole", () => {
   assert.deepEqual(snippetOf("a\nb", 7, termsOf("b")), { startLine: 7, endLine: 8, text: "a\nb" });

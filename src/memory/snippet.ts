@@ -1,5 +1,5 @@
 // The lines of a chunk that show why it was found, with the line numbers of exactly what is shown.
-import { fold, type Term } from "./words.ts";
+import { fold, type Term } from "./terms.ts";
 
 export const MAX_SNIPPET_CHARS = 700;
 

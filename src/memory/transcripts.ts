@@ -7,20 +7,20 @@ import type { MemoryDocument } from "./indexer.ts";
 /** What memory needs to know of sessions; given by who knows them. */
 export interface Transcripts {
   /** Sessions of an agent, newest first. `messages` counts entries from 1. */
-  list(agent: AgentId): Promise<readonly SessionTalk[]>;
+  list(agent: AgentId): Promise<readonly SessionTranscript[]>;
   /** Entries of a session, also of one that is listed no more; 0 when it is gone. */
   count(sessionId: string): Promise<number>;
   /** What was said in entries `from` to `to`, one line an entry; "" where nothing was said. */
   lines(sessionId: string, from: number, to: number): Promise<readonly string[]>;
 }
 
-export interface SessionTalk {
+export interface SessionTranscript {
   readonly sessionId: string;
   readonly updatedAt: number;
   readonly entries: number;
 }
 
-export interface TalkIndex {
+export interface TranscriptIndex {
   documents(): Promise<readonly { readonly path: string; readonly size: number }[]>;
   document(document: MemoryDocument): Promise<void>;
   forget(path: string): Promise<unknown>;
@@ -39,7 +39,7 @@ const pathOfSession = (sessionId: string): string => `sessions/${sessionId}`;
 export async function indexTranscripts(
   transcripts: Transcripts,
   agent: AgentId,
-  index: TalkIndex,
+  index: TranscriptIndex,
   delta: Delta | undefined,
 ): Promise<void> {
   const known = new Map((await index.documents()).map(({ path, size }) => [path, size]));
@@ -58,8 +58,8 @@ export async function indexTranscripts(
 
 async function readOne(
   transcripts: Transcripts,
-  index: TalkIndex,
-  { sessionId, entries, updatedAt }: SessionTalk,
+  index: TranscriptIndex,
+  { sessionId, entries, updatedAt }: SessionTranscript,
   done: number | undefined,
   delta: Delta | undefined,
 ): Promise<void> {

@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads";
 
 import { OpenClawError } from "../core/error.ts";
-import type { EngineCalls, EngineFailure, EngineReply, EngineRequest } from "./call.ts";
+import type { EngineCalls, EngineFailure, EngineReply, EngineRequest } from "./engine-messages.ts";
 import { openEngine, type Engine } from "./engine.ts";
 import type { IndexSettings } from "./settings.ts";
 

@@ -9,7 +9,7 @@ import { OpenClawError } from "../core/error.ts";
 import { openPlain } from "./connection.ts";
 import { toStoreError } from "./failure.ts";
 import { migrations } from "./migrations/list.ts";
-import { createPrivateFile, flushFile, removeStore, requireFile, requireRoom } from "./place.ts";
+import { createPrivateFile, flushFile, removeStore, requireFile, requireRoom } from "./store-files.ts";
 import { newerStore, readVersion } from "./version.ts";
 import { verifyStore, type StoreReport } from "./verify.ts";
 

@@ -19,7 +19,7 @@ const IO_DIR_FSYNC = 1290;
 // The index of the log lives in a file that is grown before it is mapped; no room for it is a full disk, not a bad one.
 const IO_SHM_SIZE = 4874;
 
-/** HouseErrors and errors that are no fault of the disk come back as they are. */
+/** OpenClawErrors and errors that are no fault of the disk come back as they are. */
 export function toStoreError(file: string, cause: unknown): unknown {
   if (cause instanceof OpenClawError) return cause;
   return fromErrno(file, errnoOf(cause), cause) ?? fromSqlite(file, sqliteCodeOf(cause), cause) ?? cause;

@@ -11,7 +11,7 @@ import { newFilledFile, newStoreFile } from "./cases/files.cases.ts";
 import { migrateStore, type MigrationStep } from "./migrate.ts";
 import { migrations as released } from "./migrations/list.ts";
 import type { Migration } from "./migrations/migration.ts";
-import { preparePlace } from "./place.ts";
+import { prepareStoreFile } from "./store-files.ts";
 import { salvageStore } from "./salvage.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { verifyStore } from "./verify.ts";
@@ -28,7 +28,7 @@ const next = (migration: Partial<Migration> = {}): Migration[] => [...released, 
 describe("a new store", () => {
   test("is made directly, with nothing left beside it", () => {
     const file = newStoreFile();
-    preparePlace(file);
+    prepareStoreFile(file);
     assert.deepEqual(migrateStore(file), { from: 0, to: released.length });
     assert.deepEqual(readdirSync(dirname(file)), [basename(file)]);
     assert.deepEqual(migrateStore(file), { from: released.length, to: released.length });
@@ -139,7 +139,7 @@ describe("an older store", () => {
 for (let version = 1; version < released.length; version++) {
   test(`a store of shape ${version} opens today with all it held, and loses nothing with its first page`, async () => {
     const file = newStoreFile();
-    preparePlace(file);
+    prepareStoreFile(file);
     migrateStore(file, { migrations: released.slice(0, version) });
     const old = new DatabaseSync(file);
     for (let index = 0; index < 500; index++)

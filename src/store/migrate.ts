@@ -8,7 +8,7 @@ import { openForWriting, openPlain, type Connection } from "./connection.ts";
 import { toStoreError } from "./failure.ts";
 import { migrations as released } from "./migrations/list.ts";
 import type { Migration } from "./migrations/migration.ts";
-import { createPrivateFile, flushFile, giveSecondName, removeStore, requireRoom } from "./place.ts";
+import { createPrivateFile, flushFile, giveSecondName, removeStore, requireRoom } from "./store-files.ts";
 import { APPLICATION_ID, newerStore, readVersion, versionOf } from "./version.ts";
 
 /** Where a migration can be interrupted; after any of them the old store still opens. */

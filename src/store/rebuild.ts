@@ -1,7 +1,7 @@
 // Makes a store anew from its records when only what is derived from them is damaged; the old file is kept.
 import { OpenClawError } from "../core/error.ts";
 import { newSecret } from "../base/ids.ts";
-import { removeStore } from "./place.ts";
+import { removeStore } from "./store-files.ts";
 import { restoreStore, type Restored, type RestoreOptions } from "./restore.ts";
 import { salvageStore } from "./salvage.ts";
 

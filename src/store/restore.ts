@@ -9,7 +9,7 @@ import { OpenClawError } from "../core/error.ts";
 import { copyStore, requireSound } from "./backup.ts";
 import { openPlain } from "./connection.ts";
 import { toStoreError } from "./failure.ts";
-import { companions, giveSecondName, removeStore } from "./place.ts";
+import { companions, giveSecondName, removeStore } from "./store-files.ts";
 import { isDamage } from "./row.ts";
 import type { StoreReport } from "./verify.ts";
 import { readVersion } from "./version.ts";

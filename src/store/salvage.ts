@@ -23,7 +23,7 @@ import { migrateStore } from "./migrate.ts";
 import { migrations } from "./migrations/list.ts";
 import { createAttribution, type Attributed } from "./attribute.ts";
 import { openPages, PAGE_BYTES, type RawPages } from "./pages.ts";
-import { createPrivateFile, flushFile, removeStore, requireFile, requireRoom } from "./place.ts";
+import { createPrivateFile, flushFile, removeStore, requireFile, requireRoom } from "./store-files.ts";
 import { countByKey, countUnnamed, distrust, nameOf, readTable } from "./readable.ts";
 import { isDamage, number, text } from "./row.ts";
 import { sealOf } from "./seal.ts";

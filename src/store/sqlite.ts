@@ -7,7 +7,7 @@ import { readOnly } from "./failure.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { migrateStore, type Migrated } from "./migrate.ts";
 import { migrations } from "./migrations/list.ts";
-import { preparePlace } from "./place.ts";
+import { prepareStoreFile } from "./store-files.ts";
 import type { ReportDamage, Sql } from "./sql.ts";
 import type { Store } from "./store.ts";
 import { createChildren } from "./tables/children.ts";
@@ -40,7 +40,7 @@ export interface SqliteOptions {
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { file, onDamage = () => {} } = options;
   if (options.readOnly === true) return createStore(openExisting(file), onDamage, true);
-  preparePlace(file);
+  prepareStoreFile(file);
   const torn = options.onTorn === undefined ? undefined : setTornAside(file);
   const migrated = migrateStore(file);
   const store = createStore(openForWriting(file), onDamage, false);

@@ -12,7 +12,7 @@ import { kvCases } from "./cases/kv.cases.ts";
 import { runCases } from "./cases/runs.cases.ts";
 import { sessionCases } from "./cases/sessions.cases.ts";
 import { transcriptCases } from "./cases/transcript.cases.ts";
-import type { Ground } from "./cases/ground.ts";
+import type { Ground } from "./cases/context.ts";
 import { newSession } from "./cases/sample.ts";
 import type { Store } from "./store.ts";
 

@@ -7,7 +7,7 @@ export type { CallOutcome, JournalEntry };
 /**
  * Every write resolves only when it would survive `kill -9`; writes marked durable also survive a power cut.
  * Writes of one table are applied in the order they were asked for. A full or read-only disk rejects with
- * HouseError `store.full` / `store.read-only` and leaves what was there untouched; after a failed flush of the disk every
+ * OpenClawError `store.full` / `store.read-only` and leaves what was there untouched; after a failed flush of the disk every
  * later write rejects with `store.io` until the store is opened again. A write that fails rejects only its own caller, or
  * all callers of its step (`together`).
  */

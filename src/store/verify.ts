@@ -3,7 +3,7 @@
 import { OpenClawError } from "../core/error.ts";
 import { openForReading, type Connection } from "./connection.ts";
 import { migrations } from "./migrations/list.ts";
-import { requireFile } from "./place.ts";
+import { requireFile } from "./store-files.ts";
 import { readTable } from "./readable.ts";
 import { isDamage, reasonOf, text } from "./row.ts";
 import { shapes, type Shape } from "./shapes.ts";

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { systemClock } from "../../base/clock.ts";
 import { expandHome } from "../../base/paths.ts";
 import { parseAgentId, type SessionKey } from "../../core/names.ts";
-import { storeFileOf } from "../../store/place.ts";
+import { storeFileOf } from "../../store/store-files.ts";
 import { isDown, withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";

@@ -1,7 +1,7 @@
 // `openclaw store restore`: a verified backup in the place of the store; what was there is kept.
 import { expandHome } from "../../base/paths.ts";
 import { restoreStore } from "../../store/restore.ts";
-import { storeFileOf } from "../../store/place.ts";
+import { storeFileOf } from "../../store/store-files.ts";
 import { defineCommand } from "../command.ts";
 import { shortPath, toJson } from "../print.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DEFAULT_AGENT, type AgentId } from "../../core/names.ts";
 import type { Env, Paths } from "../../base/paths.ts";
 import { agentIds, workspaceOf } from "../../config/agents.ts";
-import { ownPlaces } from "../../config/own-places.ts";
+import { gatewayFiles } from "../../config/gateway-files.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { entriesOf } from "../sandbox/inherited-fds.ts";
 
@@ -35,7 +35,7 @@ export interface GatewayFacts {
 export function gatewayGuardedPaths(facts: GatewayFacts, agent: AgentId, workspace: string): GuardedPaths {
   const { paths, config, files } = facts;
   const others = [DEFAULT_AGENT, ...agentIds(config)].filter((id) => id !== agent);
-  const named = ownPlaces(config, paths.home);
+  const named = gatewayFiles(config, paths.home);
   return {
     ...machineGuardedPaths(paths, facts.env),
     workspace,

@@ -78,7 +78,7 @@ export async function outcomeOf(command: string, place: Place, rules: Rules): Pr
   try {
     return (await decide(command, place, rules)).judgement.outcome;
   } catch (error) {
-    if (error instanceof Error && error.name === "HouseError") return "error";
+    if (error instanceof Error && error.name === "OpenClawError") return "error";
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
 import { approvalsPath } from "../../exec/policy/file.ts";
-import { storeFileOf } from "../../store/place.ts";
+import { storeFileOf } from "../../store/store-files.ts";
 import type { Finding, Ground, Weight } from "./finding.ts";
 
 const MAX_DEEP_FILES = 20_000;

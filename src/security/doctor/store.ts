@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { OpenClawError } from "../../core/error.ts";
 import { systemClock } from "../../base/clock.ts";
 import { spaceProblem } from "../../store/leftovers.ts";
-import { storeFileOf } from "../../store/place.ts";
+import { storeFileOf } from "../../store/store-files.ts";
 import { readStoreRecord } from "../../store/store-record.ts";
 import type { StoreReport } from "../../store/verify.ts";
 import { ok, shortPath, type Check, type Finding } from "./check.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
-import type { Ground } from "./ground.ts";
+import type { Ground } from "./context.ts";
 import { keyOf, newChild } from "./sample.ts";
 
 export function childCases(ground: Ground): void {

@@ -4,7 +4,7 @@ import { it } from "node:test";
 
 import fc from "fast-check";
 
-import type { Ground } from "./ground.ts";
+import type { Ground } from "./context.ts";
 
 export function dedupeCases(ground: Ground): void {
   it("lets exactly one of many callers be the first, whatever the keys", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
-import type { Ground } from "./ground.ts";
+import type { Ground } from "./context.ts";
 
 export function deviceCases(ground: Ground): void {
   it("keeps, replaces and deletes a device, also over a restart", async () => {

@@ -4,7 +4,7 @@ import { it } from "node:test";
 
 import fc from "fast-check";
 
-import type { Ground } from "./ground.ts";
+import type { Ground } from "./context.ts";
 import type { InboxEntry, InboxState } from "../store.ts";
 import { keyOf } from "./sample.ts";
 

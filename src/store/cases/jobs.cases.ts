@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
-import type { Ground } from "./ground.ts";
+import type { Ground } from "./context.ts";
 import type { JobRecord, SlotRecord } from "../store.ts";
 
 export function jobCases(ground: Ground): void {

@@ -4,7 +4,7 @@ import { it } from "node:test";
 
 import fc from "fast-check";
 
-import type { Ground } from "./ground.ts";
+import type { Ground } from "./context.ts";
 import type { CallOutcome, JournalEntry, JournalQuery } from "../store.ts";
 import { newCall } from "./sample.ts";
 

@@ -5,7 +5,7 @@ import { it } from "node:test";
 import fc from "fast-check";
 
 import { sessionKindOf, splitSessionKey, type AgentId, type SessionKey } from "../../core/names.ts";
-import type { Ground } from "./ground.ts";
+import type { Ground } from "./context.ts";
 import type { SessionQuery, SessionRecord } from "../store.ts";
 import { anyBody, keyOf, newSession } from "./sample.ts";
 

@@ -35,7 +35,7 @@ export function createInbox(sql: Sql, report: ReportDamage): InboxTable {
           for (const row of found)
             yield* change("UPDATE letters SET state = 'claimed' WHERE n = ?", [number(row, "n")]);
           const claimed = found.map((row) => ({ ...row, state: "claimed" }));
-          return readRecords("letters", "id", claimed, toLetter, report);
+          return readRecords("letters", "id", claimed, toInboxEntry, report);
         },
         { durable: false },
       ),
@@ -81,10 +81,10 @@ function* finishOne(id: string, values: readonly SqlValue[]): Steps<void> {
 }
 
 function* readOne(id: string): Steps<InboxEntry | undefined> {
-  return readRecord("letters", id, yield* firstRow(`SELECT ${columns} FROM letters WHERE id = ?`, [id]), toLetter);
+  return readRecord("letters", id, yield* firstRow(`SELECT ${columns} FROM letters WHERE id = ?`, [id]), toInboxEntry);
 }
 
-function toLetter(row: SqlRow): InboxEntry {
+function toInboxEntry(row: SqlRow): InboxEntry {
   const state = text(row, "state");
   if (!states.has(state)) throw damaged("state is not one of a letter");
   return {

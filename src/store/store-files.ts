@@ -31,7 +31,7 @@ export const storeFileOf = (stateFolder: string): string => join(stateFolder, "o
 export const companions = (file: string): string[] => [`${file}-wal`, `${file}-shm`];
 
 /** Makes folder and file when they are not there, tightens the file, and refuses by its path what may not be written. */
-export function preparePlace(file: string): void {
+export function prepareStoreFile(file: string): void {
   try {
     // Asked first: making folders on a read-only disk fails with a misleading "no such file".
     accessSync(nearestFolder(dirname(file)), constants.W_OK | constants.X_OK);

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import fc from "fast-check";
 
-import { spaced, termsOf } from "./words.ts";
+import { spaced, termsOf } from "./terms.ts";
 
 const matches = (query: string): string[] => termsOf(query).map(({ match }) => match);
 

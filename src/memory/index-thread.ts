@@ -2,11 +2,11 @@
 import { Worker } from "node:worker_threads";
 
 import { OpenClawError } from "../core/error.ts";
-import type { EngineCalls, EngineFailure, EngineMethod, EngineReply, EngineRequest } from "./call.ts";
+import type { EngineCalls, EngineFailure, EngineMethod, EngineReply, EngineRequest } from "./engine-messages.ts";
 import type { IndexSettings } from "./settings.ts";
 
 export interface IndexThread {
-  /** Rejects with HouseError, `memory.thread` when the thread itself is gone. */
+  /** Rejects with OpenClawError, `memory.thread` when the thread itself is gone. */
   ask<M extends EngineMethod>(
     settings: IndexSettings,
     method: M,

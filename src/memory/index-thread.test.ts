@@ -8,7 +8,7 @@ import { after, test } from "node:test";
 
 import type { AgentId } from "../core/names.ts";
 import type { IndexSettings } from "./settings.ts";
-import { createIndexThread, type IndexThread } from "./thread.ts";
+import { createIndexThread, type IndexThread } from "./index-thread.ts";
 
 const home = realpathSync(mkdtempSync(join(tmpdir(), "memory-thread-")));
 const thread = createIndexThread(() => undefined);
@@ -55,10 +55,13 @@ test("many questions at once, also under settings that change between them, are 
 
 test("a failure comes back as the error it was", async () => {
   const settings = settingsIn("long");
-  await assert.rejects(find(thread, settings, "x".repeat(9000)), { code: "memory.query-too-long", name: "HouseError" });
+  await assert.rejects(find(thread, settings, "x".repeat(9000)), {
+    code: "memory.query-too-long",
+    name: "OpenClawError",
+  });
   const blocked = settingsIn("blocked");
   mkdirSync(join(blocked.file, "x"), { recursive: true });
-  await assert.rejects(find(thread, blocked, "apple"), { name: "HouseError" });
+  await assert.rejects(find(thread, blocked, "apple"), { name: "OpenClawError" });
   rmSync(blocked.file, { recursive: true });
   assert.deepEqual(await find(thread, blocked, "apple"), ["memory/a.md"]);
 });

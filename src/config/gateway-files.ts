@@ -6,7 +6,7 @@ import { expandHome } from "../base/paths.ts";
 import type { Config } from "./schema/index.ts";
 import { placeBelow, rootPlace, type SecretPlace } from "./secrets.ts";
 
-export interface OwnPlaces {
+export interface GatewayFiles {
   /** Secrets, logs and other agents' state. */
   readonly hidden: readonly string[];
   /** Code, pages and instructions that the gateway takes from there. */
@@ -14,15 +14,15 @@ export interface OwnPlaces {
 }
 
 /** Asked for with every command: a config is walked once. */
-const known = new WeakMap<Config, OwnPlaces>();
+const known = new WeakMap<Config, GatewayFiles>();
 
-export function ownPlaces(config: Config, home: string): OwnPlaces {
+export function gatewayFiles(config: Config, home: string): GatewayFiles {
   const places = known.get(config) ?? find(config, home);
   known.set(config, places);
   return places;
 }
 
-function find(config: Config, home: string): OwnPlaces {
+function find(config: Config, home: string): GatewayFiles {
   const found = { hidden: [] as string[], kept: [] as string[] };
   const walk = (value: unknown, at: SecretPlace, above?: "hidden" | "kept"): void => {
     const kind = at.node?.place ?? above;

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ownPlaces } from "./own-places.ts";
+import { gatewayFiles } from "./gateway-files.ts";
 import type { Config } from "./schema/index.ts";
 
-const placesOf = (config: unknown) => ownPlaces(config as Config, "/home/me");
+const placesOf = (config: unknown) => gatewayFiles(config as Config, "/home/me");
 
 test("finds secrets and logs at the top, in accounts and in lists of agents", () => {
   const { hidden } = placesOf({
