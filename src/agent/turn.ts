@@ -24,7 +24,7 @@ import { RESERVE_TOKENS } from "./limits.ts";
 import type { RunTranscript } from "./run-transcript.ts";
 import { runLoop, type LoopEnd } from "./loop.ts";
 
-import { neutralise, notTheHouse } from "../base/untrusted-content.ts";
+import { neutralise, neutralizeSystemPrefix } from "../base/untrusted-content.ts";
 import type { ReadBootstrap } from "./prompt/files.ts";
 import { bootstrapOf } from "./prompt/hooked.ts";
 import { shrinkSession, type SessionRef } from "./fit-context.ts";
@@ -268,7 +268,7 @@ function userEntry(
   const zone = timeZoneOf(config().agents?.defaults?.userTimezone);
   const text = [
     ...events.map((event) => `System: ${stampOf(event.at, zone)}${systemEventLine(event.text)}`),
-    notTheHouse(said),
+    neutralizeSystemPrefix(said),
   ].join("\n");
   const { attachments = [] } = turn;
   const others: Block[] = [...attachments, ...images];
