@@ -1,4 +1,4 @@
-// Memory over an open house: nothing of it loads before the first search, and no thread starts before there are notes.
+// Connects memory to the runtime: loads it with the first search, and starts no thread for an agent without notes.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
@@ -18,7 +18,7 @@ import type { Transcripts } from "../memory/transcripts.ts";
 import type { StoredEntry, Store } from "../store/store.ts";
 
 export interface OpenMemory extends Memory {
-  /** A listener for runs: the first of a session brings the index up to date, in the background. */
+  /** Listens to runs: the first run of a session updates the index in the background. */
   readonly onRun: (event: RunEvent) => void;
 }
 
@@ -35,7 +35,7 @@ interface Opened {
   close(): Promise<void>;
 }
 
-/** The first reply of a session goes before reading its notes. */
+/** Delay after the start of a run, so that the first reply does not compete with indexing. */
 const AFTER_START_MS = 500;
 const MAX_SESSIONS = 2000;
 
@@ -71,8 +71,8 @@ export function openMemoryOver({ paths, env, store, log, config }: MemoryRuntime
   return {
     search: async (query) => (await memory()).search(query),
     read: async (request) => (await memory()).read(request),
-    status: async (agent, wish) => (await memory()).status(agent, wish),
-    index: async (agent, wish) => (await memory()).index(agent, wish),
+    status: async (agent, request) => (await memory()).status(agent, request),
+    index: async (agent, request) => (await memory()).index(agent, request),
     begin,
     onRun({ body, sessionKey }) {
       if (body.stream !== "lifecycle" || body.phase !== "start" || begun.has(sessionKey)) return;
@@ -88,7 +88,7 @@ export function openMemoryOver({ paths, env, store, log, config }: MemoryRuntime
   };
 }
 
-/** A few looks at the disk, so that an agent without notes costs no thread. */
+/** Checks a few paths, so that an agent without notes needs no thread. */
 function hasNotes(config: Config, agent: AgentId, paths: Paths): boolean {
   if (disabledBy(config, agent) !== undefined) return false;
   const { workspace, extraPaths, sources, onSessionStart } = memorySettings(config, agent, paths);
@@ -97,7 +97,7 @@ function hasNotes(config: Config, agent: AgentId, paths: Paths): boolean {
   return ["MEMORY.md", "memory.md", "memory"].some((name) => existsSync(join(workspace, name)));
 }
 
-/** What people and agents said to each other; tool output and pictures are no talk. */
+/** The text of people and agents, without tool output and images. */
 function transcriptsOf({ sessions, transcript }: Pick<Store, "sessions" | "transcript">): Transcripts {
   return {
     async list(agentId) {

@@ -1,4 +1,4 @@
-// Keeping and taking back changes to files; the engine loads with the first change.
+// Connects undo to the runtime: records and reverts changes to files; loads with the first change.
 import { join } from "node:path";
 
 import { systemClock } from "../base/clock.ts";
@@ -15,7 +15,7 @@ import type { Undo } from "../tool/undo/undo.ts";
 import { fileDeps, withFiles, type FilePorts } from "./catalog.ts";
 
 export interface OpenUndo extends Undo {
-  /** What file tools need of it. */
+  /** What the file tools use. */
   readonly ports: FilePorts;
 }
 
@@ -25,7 +25,7 @@ export interface UndoRuntime {
   readonly mask: Mask;
   readonly log: Log;
   readonly config: () => Config;
-  /** Made after this, because its tools keep what they change. */
+  /** Created after this, because its tools record what they change. */
   readonly catalog: () => Catalog;
 }
 
@@ -49,7 +49,7 @@ export function openUndo({ paths, store, mask, log, config, catalog }: UndoRunti
   return {
     ports: { lanes, keeper: { before: async (...change) => (await engine()).keeper.before(...change) } },
     list: async (session) => (await engine()).list(session),
-    undo: async (who, wish) => (await engine()).undo(who, wish),
+    undo: async (who, request) => (await engine()).undo(who, request),
     forget: async (session) => (await engine()).forget(session),
   };
 }

@@ -25,7 +25,7 @@ export type Change =
 
 export interface CommitOptions {
   readonly signal?: AbortSignal;
-  /** Told before every step; tests end the process there. */
+  /** Called before every step; tests kill the process there. */
   readonly step?: (name: string) => void;
 }
 
@@ -41,7 +41,7 @@ export interface Batches {
 // Of the process: whoever owns the state folder has one journal, whatever number of tools uses it.
 const known = new Map<string, Batches>();
 
-/** `journal` is a folder nobody but the gateway can write. */
+/** `journal` is a folder that only the gateway can write. */
 export function batchesIn(journal: string): Batches {
   const batches = known.get(journal) ?? createBatches(journal);
   known.set(journal, batches);
@@ -226,7 +226,7 @@ async function undoRemoval(root: Root, { path, holder }: BatchEntry & { kind: "r
     await unlessGone(root.rename(holder, path));
   } catch (error) {
     if (!(error instanceof OpenClawError && error.code === "fs.exists")) throw error;
-    // Somebody made a new file of that name. Neither is ours to throw away.
+    // Another process created a file of that name; both files are kept.
     await root.rename(holder, `${path}.before-patch-${newSecret(3)}`);
   }
 }

@@ -1,4 +1,4 @@
-// Time and chance, in one place so that tests can hold them still.
+// Time and randomness, injectable so that tests can control them.
 
 export interface Clock {
   /** Wall clock, milliseconds. */

@@ -1,4 +1,4 @@
-// Fetches a URL that somebody else chose: only public addresses, checked where the connection is made, within bounds.
+// Fetches an untrusted URL: only public addresses, checked when the connection is made, with size and time limits.
 import { lookup as systemLookup, type LookupAddress } from "node:dns";
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, type LookupFunction } from "node:net";

@@ -1,9 +1,9 @@
-// Something opened with its first use. A failed opening is not kept: the next use tries again.
+// Opens a resource with its first use; after a failure the next use tries again.
 
 export interface Lazy<T> {
-  /** Opens it when nobody has yet. Rejects with what went wrong this time. */
+  /** Opens it unless it is open. Rejects with the error of this attempt. */
   readonly get: () => Promise<T>;
-  /** What is open, or about to be; undefined when it is not. Never opens, never rejects. */
+  /** The opened resource, or undefined. Never opens, never rejects. */
   readonly opened: () => Promise<T | undefined>;
 }
 

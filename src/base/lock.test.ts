@@ -42,7 +42,7 @@ test("releasing twice is harmless, and does not free the next owner's lock", () 
   assert.equal(readLockOwner(file), undefined);
 });
 
-test("another process holds it, also while stopped, and kill -9 frees it without anybody's help", async (t) => {
+test("keeps the lock of another process, also while stopped, and releases it after kill -9", async (t) => {
   const file = newLockFile();
   for (let round = 0; round < 5; round++) {
     const holder = await startHolder(file);
@@ -73,7 +73,7 @@ test("of many processes that start together exactly one gets it, and the others 
   }
 });
 
-test("a pid that was reused by somebody else does not keep the lock", () => {
+test("does not keep the lock for a reused pid", () => {
   const file = newLockFile();
   acquireLock(file).release();
   writeFileSync(`${file}.json`, JSON.stringify({ pid: process.ppid, startedAt: 1 }));
@@ -140,7 +140,7 @@ async function waitFor(file: string): Promise<Lock> {
   }
 }
 
-test("a garbled word of the owner is nobody's word", () => {
+test("ignores an unreadable owner file", () => {
   const file = newLockFile();
   const lock = acquireLock(file);
   for (const said of ["", "{", "[]", '{"pid":-1,"startedAt":1}', '{"pid":"1"}', "null"]) {

@@ -11,13 +11,13 @@ import { systemClock } from "./clock.ts";
 const MAX_TRIES = 300;
 const BUSY = 5;
 
-// A connection that nobody points to is closed when garbage is collected, and its lock with it.
+// Without a reference the connection would be garbage-collected and its lock released.
 const heldHere = new Set<DatabaseSync>();
 
 export interface LockOwner {
   readonly pid: number;
   readonly startedAt: number;
-  /** When the system says that process began: another one with the same number is somebody else. */
+  /** When the system says that process began: another process with the same pid has another start time. */
   readonly born?: string;
   readonly port?: number;
 }
@@ -53,7 +53,7 @@ export function acquireLock(file: string): Lock {
   return ownLock(file, database, owner);
 }
 
-/** For a step of some milliseconds that two processes may want to do at once: waits its turn, and keeps nobody waiting after. */
+/** For a step of some milliseconds that two processes may want to do at once: waits for its turn and releases at once. */
 export function whileLocked<T>(file: string, work: () => T): T {
   const database = openLockFile(file);
   try {
@@ -125,7 +125,7 @@ function createIfMissing(file: string): void {
   }
 }
 
-/** False when somebody has it, or is just trying to. */
+/** False when another process has it or is acquiring it. */
 function takeLock(database: DatabaseSync): boolean {
   try {
     // No journal on disk: nothing is ever written into the lock file, only its kernel lock matters.
@@ -154,7 +154,7 @@ function readSaid(file: string): LockOwner | undefined {
     const said: unknown = JSON.parse(readFileSync(saidFileOf(file), "utf8"));
     return isOwner(said) ? said : undefined;
   } catch (error) {
-    // Not there yet, or not there any more: then nobody says anything.
+    // Missing file: the owner is unknown.
     if (errnoOf(error) === "ENOENT" || error instanceof SyntaxError) return undefined;
     throw error;
   }
@@ -181,7 +181,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Ticks since the machine started, where the system tells; with them the boot, as ticks begin anew with each. */
+/** Ticks since the machine started, where the system tells; with them the boot, because ticks restart with each boot. */
 function birthOf(pid: number): string | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8");

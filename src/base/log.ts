@@ -55,7 +55,7 @@ export function openLog(options: LogOptions): LogSink {
     if (open?.path === path) return open.fd;
     if (open !== undefined) closeSync(open.fd);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // No link is followed: a log name is guessable, its target must not be somebody else's file.
+    // No link is followed: a log name is guessable, its target must not be another file.
     const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
     open = { path, fd: openSync(path, O_APPEND | O_CREAT | O_WRONLY | (O_NOFOLLOW ?? 0), 0o600) };
     return open.fd;
@@ -80,7 +80,7 @@ export function openLog(options: LogOptions): LogSink {
       append(line);
     } catch {
       missed += 1;
-      dropped += 1; // counted, said in the file when it takes lines again, and shown by `health --probe`
+      dropped += 1; // counted, reported in the file once it is writable again, and shown by `health --probe`
     }
   };
 

@@ -14,7 +14,7 @@ export interface Paths {
   readonly profile: string | undefined;
 }
 
-/** One line for people when an older installation is used; see ruling 2. */
+/** One line for people when an older installation is used (docs/decisions/0002-older-names-keep-working.md). */
 export function describeLegacy(paths: Paths): string | undefined {
   if (paths.product === "openclaw") return undefined;
   return `reading the older installation in ${paths.state}; it is left as it is (move on with: OPENCLAW_STATE_DIR=~/.openclaw)`;

@@ -22,7 +22,7 @@ export interface WriteOptions {
   readonly version?: string;
 }
 
-/** Content on the disk that nobody sees yet. Exactly one of commit and discard must be called, once. */
+/** Content on the disk that is not visible yet. Exactly one of commit and discard must be called, once. */
 export interface Staged {
   readonly real: string;
   /** Nothing had that name before. */
@@ -67,7 +67,7 @@ export function requireWritable(root: WalkRoot, path: string, place: Place, opti
   root.guard({ access: "write", real, trail });
 }
 
-/** A name made through a dangling link would appear where nobody looks for it. */
+/** A file created through a dangling link would appear in an unexpected place. */
 export function requireNoDangling(path: string, { dangling }: Place): void {
   if (!dangling) return;
   throw refused("fs.link", path, "runs through a link that points at nothing", {

@@ -1,4 +1,4 @@
-// Questions about agents that many parts ask of the config.
+// Reads the agents of a config: ids, workspaces, the default agent.
 import { join } from "node:path";
 
 import { expandHome, type Paths } from "../base/paths.ts";

@@ -40,7 +40,7 @@ function accessFindings(merged: Keys, path: ConfigPath, own: Keys, channelPath: 
     found.push({
       path: at("webhookUrl"),
       message: "needs webhookSecret beside it",
-      hint: "without it anybody could send updates",
+      hint: "without it everyone could send updates",
     });
   }
   return found;
@@ -50,7 +50,7 @@ function openFinding(path: ConfigPath, key: string): Finding {
   return {
     path,
     message: `must contain "*" while ${key} is open`,
-    hint: `open lets everybody in; say so with "*", or use pairing`,
+    hint: `open accepts all senders; confirm it with "*", or use pairing`,
   };
 }
 

@@ -15,7 +15,7 @@ import { valueSchema, type SchemaNode } from "./schema-node.ts";
 const keys = describeKeys();
 const byPath = new Map(keys.map((key) => [key.path, key]));
 
-test("every key has a sentence and a type, and no path comes twice", () => {
+test("gives every key a sentence and a type, and lists each path once", () => {
   assert.deepEqual(
     keys.filter(({ description, type }) => !/^.+\.$/su.test(description ?? "") || type === ""),
     [],
@@ -23,7 +23,7 @@ test("every key has a sentence and a type, and no path comes twice", () => {
   assert.equal(byPath.size, keys.length);
 });
 
-test("keys say what they hold", () => {
+test("describes keys with type, default and description", () => {
   const shown = [
     "gateway.port",
     "gateway.auth.token",
@@ -196,7 +196,7 @@ test("hints carry labels, help and secrets", () => {
   });
 });
 
-test("types are said in words", () => {
+test("describes types in words", () => {
   assert.deepEqual(
     [typeWords({}), typeWords({ type: "number", maximum: 4 }), typeWords({ type: "array" })],
     ["anything", "number, at most 4", "list of anything"],

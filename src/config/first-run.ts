@@ -1,4 +1,4 @@
-// The config a newcomer starts with: short, safe, and explained where it stands.
+// The first config: short, safe and commented.
 
 export interface FirstRun {
   /** The secret clients must show. */

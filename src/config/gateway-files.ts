@@ -1,4 +1,4 @@
-// Files and folders of the gateway that a config names outside of the state folder, by what the schema says of each key.
+// Finds files and folders of the gateway that a config places outside of the state folder, by marks in the schema.
 import { dirname } from "node:path";
 
 import { isRecord } from "../core/record.ts";

@@ -1,4 +1,4 @@
-// Keys of older installations: where each has gone, so that nobody has to guess.
+// Legacy config keys and the keys that replaced them.
 import { isRecord } from "../core/record.ts";
 import type { Edit } from "./edit.ts";
 import { formatPath, getAt, hasAt, type ConfigPath } from "./path.ts";
@@ -20,7 +20,7 @@ export interface LegacyKey {
   readonly edits: readonly Edit[];
 }
 
-/** Every older key in a value, most specific ones first said. */
+/** Every legacy key in a value, the most specific first. */
 export function findLegacyKeys(root: unknown): LegacyKey[] {
   const found: LegacyKey[] = [];
   for (const move of moves) {

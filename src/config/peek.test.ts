@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { makeStateFolder } from "./folder.cases.ts";
 import { peekConfig } from "./peek.ts";
 
-test("the file answers first, then the default, then nobody", async (t) => {
+test("reads the file first, then the default, then undefined", async (t) => {
   const folder = makeStateFolder(
     t,
     { "openclaw.json": "{ gateway: { port: 4, $include: './x' } }", x: "{ bind: '${BIND}', port: 5 }" },
@@ -19,7 +19,7 @@ test("the file answers first, then the default, then nobody", async (t) => {
   assert.deepEqual(await peekConfig(folder, "gateway.zzz"), { found: false, value: undefined, from: "none" });
 });
 
-test("an unreadable file is said so", async (t) => {
+test("reports an unreadable file", async (t) => {
   const folder = makeStateFolder(t, { "openclaw.json": "{ gateway: " });
   await assert.rejects(peekConfig(folder, "gateway.port"), {
     code: "config.invalid",

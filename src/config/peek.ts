@@ -1,4 +1,4 @@
-// One value of the config, without building the schema: for commands that must answer at once.
+// Reads one config value without building the schema, for commands that must start fast.
 import type { Env, Paths } from "../base/paths.ts";
 import { OpenClawError } from "../core/error.ts";
 import { describeIssue } from "./issue.ts";

@@ -17,7 +17,7 @@ const touched = (before: unknown, after: unknown): string[] =>
     ({ path, change }) => `${path} ${change}`,
   );
 
-test("every path of ruling 18 is protected, wherever it stands", () => {
+test("protects every path of docs/decisions/0018-protected-config-paths.md", () => {
   for (const path of [
     "tools.exec.ask",
     "tools",
@@ -116,7 +116,7 @@ test("whatever changes below a protected key is found, and what is the same is n
   );
 });
 
-test("a path nobody thought of waits for the owner", () => {
+test("needs approval for an unlisted path", () => {
   assert.equal(protectedReason(["somethingNew", "enabled"]), "is not known to be harmless");
 });
 

@@ -1,4 +1,4 @@
-// Which settings an agent may change by itself. What is neither named harmless nor unchanged waits for the owner.
+// Decides which settings an agent may change; every key that is not listed as harmless needs the owner's approval.
 import { isDeepStrictEqual } from "node:util";
 
 import { parseAgentId, type AgentId } from "../core/names.ts";

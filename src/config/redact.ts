@@ -1,4 +1,4 @@
-// Secrets taken out of a config on its way out, and put back when it comes in again.
+// Redacts secrets of a config that is shown, and restores them when the config is saved.
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 
@@ -186,7 +186,7 @@ export function requireNoMarkers<T>(value: T, path: ConfigPath): T {
   return value;
 }
 
-/** Where the value of a marker is stored. Entries of lists are told apart by their id, else by their unchanged number. */
+/** Where the value of a marker is stored. List entries are identified by their id, otherwise by their unchanged index. */
 function storedPath(next: unknown, current: unknown, path: ConfigPath): ConfigPath {
   const stored: Segment[] = [];
   let [from, to] = [next, current];

@@ -1,4 +1,4 @@
-// What a changed config asks for: nothing, a part that starts anew, or the whole gateway.
+// Plans what a changed config requires: nothing, a restart of parts, or a restart of the gateway.
 import { isDeepStrictEqual } from "node:util";
 
 import { isRecord } from "../core/record.ts";
@@ -12,9 +12,9 @@ export interface ReloadPlan {
   readonly hot: readonly string[];
   /** Changed paths that need a restart, which should now happen. */
   readonly restart: readonly string[];
-  /** Changed paths that take effect only when somebody restarts. */
+  /** Changed paths that take effect only after a restart. */
   readonly ignored: readonly string[];
-  /** Parts to start anew for the hot ones: `hooks`, `gmail`, `browser`, `cron`, `heartbeat`, `channel:<id>`. */
+  /** Parts to restart for the hot ones: `hooks`, `gmail`, `browser`, `cron`, `heartbeat`, `channel:<id>`. */
   readonly parts: readonly string[];
 }
 
@@ -60,7 +60,7 @@ const rules: readonly (readonly [start: ConfigPath, needs: string])[] = [
   [["channels", "whatsapp"], "nothing"],
   [["gateway", "reload"], "nothing"],
   [["gateway", "remote"], "nothing"],
-  // Read anew each time they are needed; the tool rules are part of every decision.
+  // Read at each use; the tool rules are part of every decision.
   ...[
     "agents",
     "models",

@@ -7,18 +7,21 @@ import { makeStateFolder } from "./folder.cases.ts";
 import { loadConfig } from "./load.ts";
 
 const refused: readonly (readonly [text: string, ...issues: string[]])[] = [
-  ["{ tools: { allow: ['a'], alsoAllow: ['b'] } }", "tools.alsoAllow: cannot stand beside allow in the same place"],
+  [
+    "{ tools: { allow: ['a'], alsoAllow: ['b'] } }",
+    "tools.alsoAllow: cannot be combined with allow in the same object",
+  ],
   [
     "{ tools: { byProvider: { 'openai/x': { allow: [], alsoAllow: [] } } } }",
-    "tools.byProvider.openai/x.alsoAllow: cannot stand beside allow in the same place",
+    "tools.byProvider.openai/x.alsoAllow: cannot be combined with allow in the same object",
   ],
   [
     "{ agents: { list: [{ id: 'a', tools: { allow: [], alsoAllow: [] } }] } }",
-    "agents.list[0].tools.alsoAllow: cannot stand beside allow in the same place",
+    "agents.list[0].tools.alsoAllow: cannot be combined with allow in the same object",
   ],
   [
     "{ channels: { telegram: { groups: { '-100.5': { toolsBySender: { '7': { allow: [], alsoAllow: [] } } } } } } }",
-    'channels.telegram.groups["-100.5"].toolsBySender.7.alsoAllow: cannot stand beside allow in the same place',
+    'channels.telegram.groups["-100.5"].toolsBySender.7.alsoAllow: cannot be combined with allow in the same object',
   ],
   ["{ hooks: { enabled: true } }", "hooks.token: must be set while hooks.enabled is true"],
   [

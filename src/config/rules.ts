@@ -82,7 +82,7 @@ function listFindings(value: unknown, path: ConfigPath): Finding[] {
     ? [
         {
           path: [...path, "alsoAllow"],
-          message: "cannot stand beside allow in the same place",
+          message: "cannot be combined with allow in the same object",
           hint: "put its entries into allow, or use profile with alsoAllow",
         },
       ]
@@ -185,7 +185,7 @@ function gatewayFindings({ gateway }: Config): Finding[] {
     found.push({
       path: ["gateway", "auth", "mode"],
       message: "must be password while gateway.tailscale.mode is funnel",
-      hint: "a funnel is open to everybody",
+      hint: "a funnel is open to the whole internet",
     });
   }
   return found;

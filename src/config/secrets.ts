@@ -1,4 +1,4 @@
-// Which values of a config are secrets: those the schema marks, and those whose name or form gives them away.
+// Decides which config values are secrets: marked in the schema, or recognizable by name or form.
 import { isRecord } from "../core/record.ts";
 import { looksSecret } from "../base/secret-names.ts";
 import { type ConfigPath } from "./path.ts";

@@ -1,4 +1,4 @@
-// Writes: never over a version nobody saw, never invalid, whole or not at all, the last five versions kept.
+// Writes: never over an unseen version, never invalid, atomic, with the last five versions kept.
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-// Reads values the way weak models send them: "2" for 2, "true" for true, 2.5 for a whole number. Only where the schema leaves no doubt.
+// Converts values that weak models send in the wrong type ("2" for 2, "true" for true), where the schema leaves no doubt.
 import { isRecord } from "./record.ts";
 import type { TSchema } from "./schema.ts";
 

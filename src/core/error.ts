@@ -1,4 +1,4 @@
-// The one error class of the house: a stable code, a sentence for people, and the key or command that mends it.
+// The error class of this program: a stable code, a sentence for people, and the key or command that fixes the problem.
 
 export interface ErrorFacts {
   /** The key or command that fixes it. */

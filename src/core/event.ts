@@ -1,4 +1,4 @@
-// What happens while an agent runs, as one stream of events that every surface reads.
+// The events of an agent run, which every client reads as one stream.
 import type { Block, Usage } from "./message.ts";
 import type { SessionKey } from "./names.ts";
 
@@ -63,7 +63,7 @@ export interface RunOutcome {
   readonly status: "ok" | "error" | "aborted";
   readonly startedAt: number;
   readonly endedAt: number;
-  /** What the person is told: the last assistant text, a command's answer, or nothing for NO_REPLY. */
+  /** The reply to the person: the last assistant text or a command's answer; empty for NO_REPLY. */
   readonly text: string;
   readonly silent: boolean;
   readonly provider?: string;

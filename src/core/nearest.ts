@@ -12,7 +12,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** Edit distance where a swap of neighbours counts once; gives up (returns `limit`) when it cannot stay below it. */
+/** Edit distance where a swap of neighbors counts once; gives up (returns `limit`) when it cannot stay below it. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: number[] = [];

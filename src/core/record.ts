@@ -1,4 +1,4 @@
-// Whether something read is an object with keys: not null, not a list.
+// Tells whether a value is an object with keys: neither null nor an array.
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,4 +1,4 @@
-// What does not fit is never said to have no issues, however much of it does not fit.
+// An invalid value always has issues, however many parts of it are invalid.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

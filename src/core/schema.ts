@@ -1,4 +1,4 @@
-// The one door to the schema library: JSON Schema objects with static types, compiled on first use.
+// Wraps the schema library: JSON Schema objects with static types, compiled on first use.
 import Type, { type Static, type TObject, type TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/schema";
 
@@ -49,7 +49,7 @@ export function describeIssues(issues: readonly Issue[]): string {
   return [...issues.slice(0, MAX_TOLD).map((issue) => describeIssue(issue)), ...more].join("; ");
 }
 
-/** Names and their number are the sender's choice; what is said of them is shown to people and models. */
+/** Bounded and escaped: the sender chooses the names, and people and models read the message. */
 const MAX_TOLD = 50;
 const MAX_NAME = 200;
 
@@ -91,7 +91,7 @@ function wordedIssues(raw: readonly RawIssue[]): Issue[] {
   return raw.flatMap((issue): Issue[] => {
     const { keyword, instancePath: path } = issue;
     const params = issue.params as Record<string, unknown>;
-    if (keyword === "boolean") return []; // said again, better, by additionalProperties
+    if (keyword === "boolean") return []; // additionalProperties reports the same with the name of the key
     if (keyword === "required") {
       const keys = params["requiredProperties"] as string[];
       return keys.map((key) => ({ path, keyword, key, message: `must have required property '${key}'` }));

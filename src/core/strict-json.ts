@@ -1,9 +1,9 @@
-// JSON from outside: parsed only when it is not nested absurdly deep and no object says the same key twice.
+// Parses untrusted JSON: rejects deep nesting and duplicate keys.
 import { OpenClawError } from "./error.ts";
 
 const MAX_DEPTH = 100;
 
-/** Throws SyntaxError for what is no JSON, OpenClawError `json.too-deep` / `json.duplicate-key` for what must not be trusted. */
+/** Throws SyntaxError for text that is not JSON, OpenClawError `json.too-deep` / `json.duplicate-key` for JSON that is ambiguous. */
 export function parseStrict(text: string): unknown {
   scan(text);
   return JSON.parse(text) as unknown;

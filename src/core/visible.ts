@@ -1,4 +1,4 @@
-// Names and paths for people and models: what cannot be seen, or turns the text around, is spelled out.
+// Makes names and paths safe to show: invisible and direction-changing characters are escaped.
 
 // Controls, format characters (bidi overrides, zero width), line and paragraph separators, fillers that look like nothing.
 // The two joiners stay: emoji and Persian names need them.

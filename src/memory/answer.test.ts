@@ -20,7 +20,7 @@ const places = (found: readonly Found[], more: Partial<Parameters<typeof hitsOf>
     ({ path, startLine, endLine }) => `${path}:${startLine}-${endLine}`,
   );
 
-test("neighbours that show the same lines are one result; the next place takes the room", () => {
+test("shows neighboring chunks with the same lines once and fills the free place", () => {
   const found = [
     chunk(1, "a.md", 1, "x\ntea\ny", 0.9),
     chunk(2, "a.md", 2, "tea\ny", 0.8),

@@ -1,4 +1,4 @@
-// Chunks that were found, as an answer: the best of them, each place once, with snippet, citation and what to know.
+// Turns found chunks into an answer: the best ones without repeats, with snippet, citation and notes.
 import type { EngineAnswer } from "./engine.ts";
 import type { MemoryHit } from "./memory.ts";
 import { snippetOf } from "./snippet.ts";
@@ -41,7 +41,7 @@ function toHit(hit: EngineAnswer["hits"][number], terms: ReturnType<typeof terms
   };
 }
 
-/** Neighbours share lines: what stands in both is shown once. Parts of one long line are different places. */
+/** Neighboring chunks share lines, which are shown once. Parts of one long line are different places. */
 function isRepeat(better: MemoryHit, { path, startLine, endLine, snippet }: MemoryHit): boolean {
   if (better.path !== path) return false;
   const shared = Math.min(better.endLine, endLine) - Math.max(better.startLine, startLine) + 1;
@@ -51,14 +51,14 @@ function isRepeat(better: MemoryHit, { path, startLine, endLine, snippet }: Memo
 
 export function notesOf(
   answer: EngineAnswer,
-  wordsOnly: string | undefined,
+  textOnly: string | undefined,
   isCited: boolean,
 ): { notes?: readonly string[] } {
   const notes = [
-    ...(wordsOnly === undefined ? [] : [`found by words only: ${wordsOnly}`]),
-    ...(answer.indexing ? ["notes are still being read in; this answer may miss the newest"] : []),
-    ...(answer.failure === undefined ? [] : [`the notes could not be read in: ${answer.failure}`]),
-    ...(isCited ? [] : ["do not mention file names of notes here"]),
+    ...(textOnly === undefined ? [] : [`text search only, without semantic search: ${textOnly}`]),
+    ...(answer.indexing ? ["notes are still being indexed; the newest may be missing from these results"] : []),
+    ...(answer.failure === undefined ? [] : [`the notes could not be indexed: ${answer.failure}`]),
+    ...(isCited ? [] : ["do not mention file names of notes in this chat"]),
   ];
   return notes.length === 0 ? {} : { notes };
 }

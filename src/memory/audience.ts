@@ -1,10 +1,10 @@
-// Who asks decides what is shown: the curated file and old talk are for the private chat, not for rooms with others.
+// Decides what a session may see: MEMORY.md and transcripts are only for the owner's private chat.
 import { isSubagentKey, sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
 import type { MemorySource } from "./memory.ts";
 import { curatedNames } from "./roots.ts";
 import type { Audience } from "./search.ts";
 
-/** Rooms, webhooks, sub-agents and the separate chats of single correspondents are not the owner's own chat. */
+/** Groups, webhooks, subagents and separate direct chats are not the owner's own chat. */
 export function isPrivate(session: SessionKey | undefined, mainKey: string): boolean {
   if (session === undefined) return true;
   if (session === "global" || session === "unknown") return session === "global";
@@ -17,8 +17,8 @@ export function isGroup(session: SessionKey | undefined, mainKey: string): boole
   return session !== undefined && session !== "global" && sessionKindOf(session, mainKey) === "group";
 }
 
-export function audienceOf(isOwners: boolean, sources: readonly MemorySource[]): Audience {
-  return isOwners
+export function audienceOf(isOwnerChat: boolean, sources: readonly MemorySource[]): Audience {
+  return isOwnerChat
     ? { withoutPaths: [], sources }
     : { withoutPaths: [...curatedNames], sources: sources.filter((source) => source !== "sessions") };
 }

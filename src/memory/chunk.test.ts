@@ -1,4 +1,4 @@
-// Pieces cover every written line, say their lines exactly, stay near their size and share lines with their neighbours.
+// Chunks cover every line, have exact line numbers, stay near their size and overlap with their neighbors.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -20,7 +20,7 @@ test("empty texts and blank texts give no piece", () => {
   );
 });
 
-test("neighbours share the last lines of the one before", () => {
+test("shares the last lines of a chunk with the next one", () => {
   const text = ["aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc", "dddddddddd", "eeeeeeeeee"].join("\n");
   assert.deepEqual(chunkText(text, { tokens: 9, overlap: 3 }), [
     { startLine: 1, endLine: 3, text: "aaaaaaaaaa\nbbbbbbbbbb\ncccccccccc" },

@@ -1,4 +1,4 @@
-// Cutting a text into pieces of about so many tokens that share some lines with their neighbours; line ranges are exact.
+// Divides a text into chunks of a given number of tokens that overlap by some lines; line ranges are exact.
 
 export interface Chunk {
   /** From 1, both inclusive. */
@@ -29,7 +29,7 @@ export function chunkText(text: string, { tokens, overlap }: ChunkSize): Chunk[]
   const chunks: Chunk[] = [];
   let open: Piece[] = [];
   let weight = 0;
-  // Pieces taken over from the chunk before; alone they are nothing new.
+  // Lines taken over from the previous chunk; alone they are no new chunk.
   let kept = 0;
   for (const piece of piecesOf(text, max)) {
     if (weight + piece.weight > max && open.length > kept) {
@@ -58,7 +58,7 @@ function pushChunk(chunks: Chunk[], pieces: readonly Piece[]): void {
 
 const isWritten = ({ text }: Piece): boolean => /\S/.test(text);
 
-/** Parts of one long line were one line before and are again. */
+/** Joins the parts of one long line again. */
 function joined(pieces: readonly Piece[]): string {
   return pieces.map(({ line, text }, at) => (at > 0 && pieces[at - 1]?.line !== line ? `\n${text}` : text)).join("");
 }
@@ -85,13 +85,13 @@ function* piecesOf(text: string, max: number): Generator<Piece> {
   }
 }
 
-/** The end of the line counts too. */
+/** The line end counts, too. */
 function weightOf(text: string): number {
   if (!dense.test(text)) return text.length + 1;
   return text.length + 1 + (text.match(denseAll)?.length ?? 0) * (CHARS_PER_TOKEN - 1);
 }
 
-/** A long line in parts, cut at a space where one is near, never inside a character. */
+/** Splits a long line, at a space where one is near, never inside a character. */
 function* partsOf(line: string, max: number): Generator<string> {
   const size = Math.max(8, dense.test(line) ? Math.floor((max - 1) / CHARS_PER_TOKEN) : max - 1);
   for (let at = 0; at < line.length;) {

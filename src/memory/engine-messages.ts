@@ -1,8 +1,8 @@
-// What the main thread and the thread of the indexes say to each other. Plain values only.
+// The messages between the main thread and the index thread; plain values only.
 import type { Engine } from "./engine.ts";
 import type { IndexSettings } from "./settings.ts";
 
-/** What can be asked of an engine from another thread. */
+/** The methods that another thread can call. */
 export type EngineCalls = Omit<Engine, "stop" | "close">;
 export type EngineMethod = keyof EngineCalls;
 
@@ -23,5 +23,5 @@ export interface EngineFailure {
 export type EngineReply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: EngineFailure }
-  /** Texts of this index came or went. */
+  /** Texts of this index were added or removed. */
   | { readonly changed: string };

@@ -138,7 +138,7 @@ test("no link leads the index anywhere: not a file, not a folder, not a further 
     const { skipped } = engine.status({});
     assert.deepEqual(
       skipped.map(({ path, why }) => `${path} ${why}`).toSorted(),
-      ["MEMORY.md is a link", "memory/link.md is a link", "memory/second.md has several names"].toSorted(),
+      ["MEMORY.md is a link", "memory/link.md is a link", "memory/second.md has more than one hard link"].toSorted(),
     );
   });
 });

@@ -1,4 +1,4 @@
-// Walking memory files folder by folder through held handles: no link is followed, nothing outside the roots is opened.
+// Walks memory files through directory handles: does not follow links and opens no file outside the roots.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats } from "node:fs";
 
 import { errnoOf } from "../core/error.ts";
@@ -6,7 +6,7 @@ import { openAnchor, type Anchor } from "../base/rooted-anchor.ts";
 import type { SkippedFile } from "./memory.ts";
 import { curatedNames, isNote, isWalked, type MemoryRoot } from "./roots.ts";
 
-/** Larger ones are left out and named: a note of a person is a page, not a database. */
+/** Larger files are skipped and reported: notes are pages, not databases. */
 export const MAX_NOTE_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 32;
 
@@ -16,19 +16,19 @@ export interface FoundNote {
   readonly mtimeMs: number;
   /** Changes whenever the file does. */
   readonly mark: string;
-  /** Undefined when it is gone, or no plain file any more. */
+  /** Undefined when the file is gone or no longer a regular file. */
   read(): Buffer | undefined;
 }
 
 export interface NoteVisitor {
-  /** May take its time; the folder is held until it is done. */
+  /** The folder stays open until this is done. */
   note(note: FoundNote): Promise<void> | void;
-  /** A folder that is walked, for who wants to watch it. */
+  /** Called for each folder, so that it can be watched. */
   folder?(path: string, prefix: string, root: MemoryRoot): void;
   skip?(skipped: SkippedFile): void;
 }
 
-/** Throws `fs.changed` when a folder is moved meanwhile. A root that is not there holds no notes. */
+/** Throws `fs.changed` when a folder is moved meanwhile. A missing root has no notes. */
 export async function walkNotes(root: MemoryRoot, visitor: NoteVisitor): Promise<void> {
   const anchor = await openRootAnchor(root.folder);
   if (anchor === undefined) return;
@@ -74,11 +74,11 @@ async function walkFolder(
   const isTop = depth === 0;
   visitor.folder?.(folder.real, prefix, root);
   const entries = isTop && root.only !== undefined ? topEntries(folder, root) : allEntries(folder);
-  if (entries === undefined) return visitor.skip?.({ path: prefix, why: "may not be read" });
+  if (entries === undefined) return visitor.skip?.({ path: prefix, why: "not readable" });
   for (const entry of entries) {
     if (entry.isDirectory() && isWalked(entry.name)) {
       if (isTop && root.only !== undefined && root.into?.includes(entry.name) !== true) continue;
-      if (depth >= MAX_DEPTH) visitor.skip?.({ path: prefix + entry.name, why: "folders too deep" });
+      if (depth >= MAX_DEPTH) visitor.skip?.({ path: prefix + entry.name, why: "nested too deep" });
       else await walkBelow(folder, root, prefix, entry.name, visitor, depth + 1);
       continue;
     }
@@ -92,12 +92,12 @@ async function walkFolder(
   await folder.verify();
 }
 
-/** Undefined when the folder may not be listed: that is no reason to leave out the others. */
+/** Undefined when the folder cannot be listed; the others are still walked. */
 function allEntries(folder: Anchor): { name: string; isDirectory(): boolean }[] | undefined {
   try {
     return readdirSync(folder.at("."), { withFileTypes: true });
   } catch (error) {
-    return nothingThere(error);
+    return ignoreMissing(error);
   }
 }
 
@@ -118,30 +118,30 @@ async function walkBelow(
   }
 }
 
-/** The few names that count, looked for one by one: a workspace may hold a hundred thousand others. */
+/** Looks up the few relevant names one by one, because a workspace may hold very many files. */
 function topEntries(folder: Anchor, { only = [], into = [] }: MemoryRoot): { name: string; isDirectory(): boolean }[] {
   const found = [...only, ...into].flatMap((name) => {
     const stats = statsIn(folder, name);
     return stats === undefined ? [] : [{ name, isDirectory: () => stats.isDirectory() }];
   });
   const curated = found.find(({ name }) => name === curatedNames[0]);
-  // Under its second name only when the first is not there; a disk that folds case has one file under both.
+  // The second name counts only without the first; a case-insensitive disk has one file under both.
   return curated === undefined ? found : found.filter(({ name }) => name !== curatedNames[1]);
 }
 
 async function openRootAnchor(path: string): Promise<Anchor | undefined> {
-  return openAnchor(path).catch(nothingThere);
+  return openAnchor(path).catch(ignoreMissing);
 }
 
-/** A link is held as a link and is no folder. */
+/** A link is opened as a link and does not count as a folder. */
 async function subfolder(folder: Anchor, name: string): Promise<Anchor | undefined> {
-  const child = await folder.child(name).catch(nothingThere);
+  const child = await folder.child(name).catch(ignoreMissing);
   if (child === undefined || child.stats.isDirectory()) return child;
   child.close();
   return undefined;
 }
 
-function nothingThere(error: unknown): undefined {
+function ignoreMissing(error: unknown): undefined {
   const errno = errnoOf(error);
   if (errno === "ENOENT" || errno === "ENOTDIR" || errno === "EACCES") return undefined;
   throw error;
@@ -151,14 +151,14 @@ function statsIn(folder: Anchor, name: string): Stats | undefined {
   try {
     return lstatSync(folder.at(name));
   } catch (error) {
-    return nothingThere(error);
+    return ignoreMissing(error);
   }
 }
 
 function whySkipped(stats: Stats): string | undefined {
   if (stats.isSymbolicLink()) return "is a link";
-  if (!stats.isFile()) return "is no plain file";
-  if (stats.nlink > 1) return "has several names";
+  if (!stats.isFile()) return "is not a regular file";
+  if (stats.nlink > 1) return "has more than one hard link";
   return stats.size > MAX_NOTE_BYTES ? `is larger than ${MAX_NOTE_BYTES} bytes` : undefined;
 }
 
@@ -172,13 +172,13 @@ function noteIn(folder: Anchor, name: string, path: string, stats: Stats): Found
   };
 }
 
-/** The file that was looked at, or nothing: what was put in its place meanwhile is found by the next look. */
-function readNote(path: string, looked: Stats): Buffer | undefined {
+/** Undefined when another file has taken its place; the next scan finds that one. */
+function readNote(path: string, seen: Stats): Buffer | undefined {
   const fd = openPlain(path);
   if (fd === undefined) return undefined;
   try {
     const stats = fstatSync(fd);
-    if (whySkipped(stats) !== undefined || stats.ino !== looked.ino || stats.dev !== looked.dev) return undefined;
+    if (whySkipped(stats) !== undefined || stats.ino !== seen.ino || stats.dev !== seen.dev) return undefined;
     const bytes = Buffer.allocUnsafe(Math.min(stats.size, MAX_NOTE_BYTES));
     let at = 0;
     for (let got = -1; got !== 0 && at < bytes.length; at += got) got = readSync(fd, bytes, at, bytes.length - at, at);
@@ -192,6 +192,6 @@ function openPlain(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    return errnoOf(error) === "ELOOP" ? undefined : nothingThere(error);
+    return errnoOf(error) === "ELOOP" ? undefined : ignoreMissing(error);
   }
 }

@@ -1,4 +1,4 @@
-// The index file of one agent: a cache in SQLite that may be thrown away at any time, owned by one process at a time.
+// The index file of one agent: a SQLite cache that can be deleted at any time, owned by one process at a time.
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -7,7 +7,7 @@ import { errnoOf, OpenClawError } from "../core/error.ts";
 import { diskError } from "../base/atomic-file.ts";
 import { acquireLock, type Lock } from "../base/lock.ts";
 
-/** Changes whenever an older index could not be read by this code. */
+/** Increased whenever this code cannot read an older index. */
 const SHAPE = 1;
 
 export interface IndexFile {
@@ -18,7 +18,7 @@ export interface IndexFile {
   close(): void;
 }
 
-/** Held as long as this process may write to `file`. Throws `memory.busy` when another one does. */
+/** Locks `file` for writing. Throws `memory.busy` when another process has it. */
 export function ownIndex(file: string): Lock {
   try {
     return acquireLock(`${file}.lock`);
@@ -31,7 +31,7 @@ export function ownIndex(file: string): Lock {
   }
 }
 
-/** Opens or makes it. What is no index of ours, or a broken one, is thrown away: it can be built again. */
+/** Opens or creates it. A damaged or foreign file is deleted, because the index can be built again. */
 export function openIndexFile(file: string): IndexFile {
   try {
     return openSound(file);
@@ -46,7 +46,7 @@ export function removeIndexFile(file: string): void {
   for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${file}${suffix}`, { force: true });
 }
 
-/** The file itself is damaged, or it is no index of ours. */
+/** The file is damaged or not one of our indexes. */
 export function isBroken(error: unknown): boolean {
   if (error instanceof OpenClawError) return error.code === "memory.other-shape";
   if (!(error instanceof Error) || !("errcode" in error)) return false;
@@ -59,13 +59,13 @@ const SQLITE_NOTADB = 26;
 
 function openSound(file: string): IndexFile {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // Extensions are allowed for the vector part, which loads its own and then forbids more.
+  // The vector code loads its extension and then forbids further ones.
   const database = new DatabaseSync(file, { timeout: 2000, allowExtension: true });
   try {
     chmodSync(file, 0o600);
-    // A lost commit is read in again; a torn file is not, so the log is flushed before it is folded in.
+    // A lost commit is indexed again, but a torn file is not: the log is flushed before each checkpoint.
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;");
-    // The log is folded in seldom: each time costs two flushes, and pages written often are written once.
+    // Checkpoints are rare, because each one costs two flushes.
     database.exec(
       "PRAGMA wal_autocheckpoint = 8000; PRAGMA journal_size_limit = 33554432; PRAGMA cache_size = -16384;",
     );
@@ -82,7 +82,7 @@ function makeTables(database: DatabaseSync): void {
   if (shape === SHAPE) return void database.prepare("SELECT count(*) FROM meta").get();
   const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
   if (shape !== 0 || tables > 0)
-    throw new OpenClawError("memory.other-shape", "the index was made by another version", {
+    throw new OpenClawError("memory.other-shape", "the index was created by another version", {
       hint: "openclaw memory index",
     });
   database.exec(`BEGIN;

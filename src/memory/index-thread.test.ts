@@ -41,7 +41,7 @@ async function find(by: IndexThread, settings: IndexSettings, query: string): Pr
   return hits.map(({ path }) => path);
 }
 
-test("many questions at once, also under settings that change between them, are all answered", async () => {
+test("answers many calls at once, also while settings change", async () => {
   const settings = settingsIn("many");
   const other = { ...settings, debounceMs: 51 };
   const third = { ...settings, extraPaths: [home] };
@@ -53,7 +53,7 @@ test("many questions at once, also under settings that change between them, are 
   assert.ok((await find(thread, third, "apple")).includes("memory/a.md"));
 });
 
-test("a failure comes back as the error it was", async () => {
+test("returns a failure as the original error", async () => {
   const settings = settingsIn("long");
   await assert.rejects(find(thread, settings, "x".repeat(9000)), {
     code: "memory.query-too-long",
@@ -66,7 +66,7 @@ test("a failure comes back as the error it was", async () => {
   assert.deepEqual(await find(thread, blocked, "apple"), ["memory/a.md"]);
 });
 
-test("an owner in another process is named, and its end frees the index", async () => {
+test("names an owner in another process, and opens the index after it ended", async () => {
   const settings = settingsIn("owned");
   const code = `import { openEngine } from ${JSON.stringify(import.meta.resolve("./engine.ts"))};
     openEngine(${JSON.stringify(settings)}, () => {}); process.kill(process.pid, "SIGKILL");`;
@@ -77,7 +77,7 @@ test("an owner in another process is named, and its end frees the index", async 
   await second.close();
 });
 
-test("closing does not wait for a long reading in; the next one goes on with it", { timeout: 600_000 }, async () => {
+test("closes without waiting for a long indexing, which the next thread continues", { timeout: 600_000 }, async () => {
   const settings = settingsIn("large");
   const count = 1500;
   for (let at = 0; at < count; at += 1)
@@ -91,7 +91,7 @@ test("closing does not wait for a long reading in; the next one goes on with it"
   assert.equal((await thread.ask(settings, "sync", {})).files, count + 1);
 });
 
-test("a closed thread lets go of its indexes, and the next question starts a new one", async () => {
+test("releases its indexes when closed", async () => {
   const settings = settingsIn("again");
   const own = createIndexThread(() => undefined);
   assert.deepEqual(await find(own, settings, "apple"), ["memory/a.md"]);
@@ -99,7 +99,7 @@ test("a closed thread lets go of its indexes, and the next question starts a new
   assert.deepEqual(await find(thread, settings, "apple"), ["memory/a.md"]);
 });
 
-test("a question behind the close starts no thread that would hold the index", async () => {
+test("starts no thread after the close", async () => {
   const settings = settingsIn("closed");
   const first = createIndexThread(() => undefined);
   assert.deepEqual(await find(first, settings, "apple"), ["memory/a.md"]);

@@ -1,4 +1,4 @@
-// The main thread's side of the index thread: questions with numbers, answers as promises, a new thread after a crash.
+// Calls the index thread from the main thread; starts a new thread after a crash.
 import { Worker } from "node:worker_threads";
 
 import { OpenClawError } from "../core/error.ts";
@@ -20,7 +20,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** The thread starts with the first question and keeps no process alive by itself. */
+/** The thread starts with the first call and does not keep the process alive. */
 export function createIndexThread(onChange: (file: string) => void): IndexThread {
   let worker: Worker | undefined;
   let lastId = 0;
@@ -39,7 +39,7 @@ export function createIndexThread(onChange: (file: string) => void): IndexThread
     });
     let isGone = false;
     const gone = (cause: unknown): void => {
-      // A crash is told twice; by the second time others may wait for the next thread.
+      // A crash is reported twice; by the second time callers may already wait for the next thread.
       if (isGone) return;
       isGone = true;
       if (worker === started) worker = undefined;
@@ -64,7 +64,7 @@ export function createIndexThread(onChange: (file: string) => void): IndexThread
     ask: (settings, method, ...args) =>
       (isClosed ? Promise.reject(closed()) : send({ settings, method, args })) as never,
     async close() {
-      // A thread that starts behind the close would hold the index against the next gateway of this process.
+      // A thread started after the close would keep the index locked for the next gateway of this process.
       isClosed = true;
       const open = worker;
       if (open === undefined) return;
@@ -75,7 +75,7 @@ export function createIndexThread(onChange: (file: string) => void): IndexThread
   };
 }
 
-/** Beside the bundle it is a file of its own; from the sources it is the source. */
+/** A separate file beside the bundle, or the source file when run from source. */
 function workerUrl(): URL {
   const isSource = import.meta.url.endsWith(".ts");
   return new URL(isSource ? "./worker.ts" : "./memory-worker.js", import.meta.url);
@@ -89,12 +89,8 @@ function errorOf({ code, message, hint, details }: EngineFailure): Error {
 const closed = (): OpenClawError => new OpenClawError("memory.closed", "the gateway is stopping");
 
 function threadGone(cause: unknown): OpenClawError {
-  return new OpenClawError(
-    "memory.thread",
-    "the thread that reads the notes ended; it starts again with the next search",
-    {
-      hint: "openclaw logs",
-      ...(cause instanceof Error ? { cause } : {}),
-    },
-  );
+  return new OpenClawError("memory.thread", "the index thread ended; it starts again with the next search", {
+    hint: "openclaw logs",
+    ...(cause instanceof Error ? { cause } : {}),
+  });
 }

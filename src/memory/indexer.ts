@@ -1,4 +1,4 @@
-// Bringing an index up to date: files that changed are cut and read in, in slices that leave room for searches.
+// Updates an index: chunks and stores changed files, in slices that leave room for searches.
 import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
@@ -10,20 +10,20 @@ import type { MemoryRoot } from "./roots.ts";
 import { createSlices, type Steps } from "./slices.ts";
 import { spaced } from "./terms.ts";
 
-const LOOK_MS = 8;
+const SCAN_SLICE_MS = 8;
 
 export interface Indexer {
-  /** Looks at every file below the roots; what is not there any more goes. */
+  /** Scans every file below the roots and removes those that are gone. */
   all(roots: readonly MemoryRoot[], watch?: Watched): Promise<SyncCount>;
-  /** Looks at one name below a root: changed, new or gone. */
+  /** Checks one name below a root: changed, new or gone. */
   one(root: MemoryRoot, names: readonly string[]): Promise<SyncCount>;
-  /** A text that is no file. Lines count from `firstLine`; what was there before stays when that is above 1. */
+  /** Stores a text that is not a file. Lines count from `firstLine`; above 1, the text is appended. */
   document(document: MemoryDocument): Promise<void>;
-  /** A document of another index, pieces as they are. */
+  /** Copies a document of another index with its chunks. */
   adopt(document: DocumentFacts, chunks: readonly Chunk[]): Promise<void>;
   documents(source: MemorySource): DocumentFacts[];
   chunksOf(path: string): Chunk[];
-  /** False when it was not there. */
+  /** False when it did not exist. */
   remove(path: string): Promise<boolean>;
 }
 
@@ -58,13 +58,13 @@ interface FileRow {
   readonly mark: string;
 }
 
-/** `stopped` ends a run between two files; what was read in so far stays. */
+/** `stopped` ends a run between two files; what was indexed so far stays. */
 export function createIndexer(index: IndexFile, chunking: ChunkSize, stopped: () => boolean = () => false): Indexer {
   const sql = statements(index);
   const slices = createSlices(index.database);
   const known = (path: string): FileRow | undefined => sql.file.get(path) as unknown as FileRow | undefined;
 
-  /** True when the file has another text than the index. */
+  /** True when the file's text differs from the index. */
   const take = async (note: FoundNote, row: FileRow | undefined): Promise<boolean> => {
     if (row?.mark === note.mark) return false;
     const bytes = note.read();
@@ -84,10 +84,10 @@ export function createIndexer(index: IndexFile, chunking: ChunkSize, stopped: ()
     return true;
   };
 
-  /** Until its last step the file has no mark: cut off in between, it is read in again. */
+  /** The file gets its mark in the last step: after an interruption it is indexed again. */
   function* rewrite(file: DocumentFacts, digest: string, chunks: readonly Chunk[]): Steps {
     const id = fileId(file);
-    // Pieces whose text is the same keep their row, and with it their words and their vector.
+    // Chunks with the same text keep their row, their terms and their vector.
     const old = new Map<string, ChunkRow[]>();
     for (const row of sql.chunksOf.all(id) as unknown as ChunkRow[])
       old.set(row.hash, [...(old.get(row.hash) ?? []), row]);
@@ -207,18 +207,18 @@ function* once(work: () => void): Steps {
   yield;
 }
 
-/** Gives others a turn every few milliseconds of looking at files that did not change. */
+/** Yields to other work every few milliseconds while unchanged files are scanned. */
 function createPause(): () => Promise<boolean> {
   let startedAt = performance.now();
   return async () => {
-    if (performance.now() - startedAt < LOOK_MS) return false;
+    if (performance.now() - startedAt < SCAN_SLICE_MS) return false;
     await nextTurn();
     startedAt = performance.now();
     return true;
   };
 }
 
-/** Thrown inside a run that was told to stop. */
+/** Thrown inside a run that was stopped. */
 export class Stopped extends Error {}
 
 interface ChunkRow {
@@ -257,7 +257,7 @@ function shifted({ startLine, endLine, text }: Chunk, by: number): Chunk {
 
 const digestOf = (content: string | Buffer): string => hash("sha256", content, "hex").slice(0, 32);
 
-/** Bytes that are no text become marks; a byte order mark is no part of the first line. */
+/** Replaces invalid bytes and drops the byte order mark. */
 function readable(bytes: Buffer): string {
   const text = bytes.toString("utf8");
   return (text.startsWith("\uFEFF") ? text.slice(1) : text).replaceAll("\0", "\uFFFD");

@@ -1,4 +1,4 @@
-// The contract of memory: what an agent wrote down, found again. Files are the truth; the index is a cache beside them.
+// The contract of memory: searches and reads an agent's notes. The files are the source; the index is a cache.
 import type { AgentId, SessionKey } from "../core/names.ts";
 
 import type { IndexReport, MemoryAnswer, MemoryStatus } from "../protocol/methods/memory.ts";
@@ -14,14 +14,14 @@ export type {
 } from "../protocol/methods/memory.ts";
 
 export interface Memory {
-  /** Never throws for what is missing or broken: then `disabled` and `error` say so. Never waits long for indexing. */
+  /** Reports missing or damaged parts in `disabled` and `error` instead of throwing. Never waits long for indexing. */
   search(query: MemoryQuery): Promise<MemoryAnswer>;
-  /** Lines of one memory file. Throws `memory.outside` and `fs.*` for paths that are none; a missing file is empty text. */
+  /** Lines of one memory file. Throws `memory.outside` and `fs.*` for other paths; a missing file is empty text. */
   read(request: MemoryRead): Promise<MemoryText>;
-  status(agent: AgentId, wish?: { readonly deep?: boolean }): Promise<MemoryStatus>;
-  /** Brings the index up to date and waits for it; `force` builds it anew beside the old one, then switches. */
-  index(agent: AgentId, wish?: IndexRequest): Promise<IndexReport>;
-  /** A session of this agent began: indexing starts in the background, nobody waits. */
+  status(agent: AgentId, request?: { readonly deep?: boolean }): Promise<MemoryStatus>;
+  /** Updates the index and waits for it; `force` builds a new index beside the old one, then switches. */
+  index(agent: AgentId, request?: IndexRequest): Promise<IndexReport>;
+  /** A session of this agent started: indexing starts in the background. */
   begin(agent: AgentId): void;
   close(): Promise<void>;
 }
@@ -29,11 +29,11 @@ export interface Memory {
 export interface MemoryQuery {
   readonly agent: AgentId;
   readonly query: string;
-  /** Who asks: groups do not see what is for the private chat, and `auto` citations depend on it. */
+  /** The asking session: groups do not see private notes, and `auto` citations depend on it. */
   readonly session?: SessionKey;
   readonly maxResults?: number;
   readonly minScore?: number;
-  /** How long the question may wait for its vector; then words alone answer. */
+  /** How long the query may wait for its vector; after that, text search alone answers. */
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -56,7 +56,7 @@ export interface MemoryText {
 
 export interface IndexRequest {
   readonly force?: boolean;
-  /** Also wait until every piece has its vector. */
+  /** Also wait until every chunk has its vector. */
   readonly vectors?: boolean;
   readonly onProgress?: (done: number, total: number) => void;
 }

@@ -1,18 +1,18 @@
-// What changed on disk and is not in the index yet: marks only, gathered until it is quiet for a while.
+// Collects changes on disk that are not indexed yet, until no more arrive for a while.
 import type { MemoryRoot } from "./roots.ts";
 
-/** More single marks than this and everything is looked at instead. */
+/** With more changed notes than this, all notes are scanned instead. */
 const MAX_NOTES = 500;
-/** A storm that never ends is looked at anyway after so many times the quiet. */
+/** Changes that never pause are indexed anyway after this many debounce times. */
 const PATIENCE = 4;
 
 export interface PendingChanges {
   readonly note: (root: MemoryRoot, names: readonly string[]) => void;
   readonly everything: () => void;
   readonly isDirty: () => boolean;
-  /** All marks, which are gone with this. */
+  /** Returns and clears all changes. */
   take(): DirtyWork;
-  /** The work failed: what it was for is still to be done. */
+  /** The work failed and is pending again. */
   giveBack(work: DirtyWork): void;
   close(): void;
 }
@@ -24,7 +24,7 @@ export interface DirtyWork {
 
 export function createPendingChanges(quietMs: number, onQuiet: () => void): PendingChanges {
   const notes = new Map<string, { root: MemoryRoot; names: readonly string[] }>();
-  // Nothing was looked at yet.
+  // The first round scans all notes.
   let everything = true;
   let firstAt = 0;
   let lastAt = 0;

@@ -1,4 +1,4 @@
-// Which files are memory: the notes of the workspace and the further paths of the config, each bound to its root.
+// Defines which files are memory: the notes of the workspace and the configured extra paths, each below its root.
 import { lstatSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 
@@ -6,17 +6,17 @@ import { errnoOf } from "../core/error.ts";
 import type { IndexSettings } from "./settings.ts";
 
 export interface MemoryRoot {
-  /** Absolute; everything is walked from here, link by link. */
+  /** Absolute path of the folder that the walk starts from. */
   readonly folder: string;
-  /** Put in front of names below it; "" or ends with a slash. */
+  /** Prefix of the names below it; "" or ends with a slash. */
   readonly prefix: string;
-  /** The names in `folder` that count; undefined: every note, and folders too. */
+  /** The relevant names in `folder`; undefined means every note and every folder. */
   readonly only?: readonly string[];
-  /** Names of folders in `folder` that are walked although `only` is given. */
+  /** Folders in `folder` that are walked in addition to `only`. */
   readonly into?: readonly string[];
 }
 
-/** The curated file, under either name; the first that is there counts. */
+/** The names of the curated file; the first that exists counts. */
 export const curatedNames = ["MEMORY.md", "memory.md"] as const;
 
 export function memoryRoots({ workspace, extraPaths }: Pick<IndexSettings, "workspace" | "extraPaths">): MemoryRoot[] {
@@ -26,10 +26,10 @@ export function memoryRoots({ workspace, extraPaths }: Pick<IndexSettings, "work
 
 export const isNote = (name: string): boolean => /\.md$/i.test(name) && !name.startsWith(".");
 
-/** Folders of programs (.git, .obsidian, node_modules) hold no notes of people. */
+/** Skips folders of programs (.git, .obsidian, node_modules). */
 export const isWalked = (name: string): boolean => !name.startsWith(".") && name !== "node_modules";
 
-/** How a file is called in results: below the workspace by its path there, elsewhere by its full path. */
+/** The path shown in results: relative below the workspace, absolute elsewhere. */
 export function shownPath(workspace: string, path: string): string {
   const below = relative(workspace, path);
   return below === "" || below.startsWith("..") ? path : below.split(sep).join("/");
@@ -50,7 +50,7 @@ function prefixOf(folder: string, workspace: string): string {
   return shown.endsWith("/") ? shown : `${shown}/`;
 }
 
-/** A further path that is itself a link is left out, as links everywhere are. */
+/** An extra path that is itself a link is skipped, like every link. */
 function kindOf(path: string): "file" | "folder" | undefined {
   try {
     const stats = lstatSync(path);
@@ -62,7 +62,7 @@ function kindOf(path: string): "file" | "folder" | undefined {
   }
 }
 
-/** Where a path of a result or of a caller would lie. Undefined: it is no memory. Nothing is looked up. */
+/** The root a path belongs to; undefined for a path outside memory. Does not touch the disk. */
 export function rootOf(
   settings: Pick<IndexSettings, "workspace" | "extraPaths">,
   path: string,

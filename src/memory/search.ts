@@ -1,17 +1,17 @@
-// Finding chunks by their words: BM25 over few enough postings to stay quick, scores from 0 to 1 that mean something.
+// Finds chunks by text: BM25 over a bounded number of postings, with scores from 0 to 1.
 import { Lru } from "../base/lru.ts";
 import type { Ranked } from "./embed/embedder.ts";
 import type { IndexFile } from "./index-file.ts";
 import type { MemorySource } from "./memory.ts";
 import type { Term } from "./terms.ts";
 
-/** Words that stand in nearly every note cost most and tell least: the rarest are looked for first, up to this sum. */
+/** Frequent terms cost most and distinguish least: the rarest terms are searched first, up to this sum of postings. */
 const MAX_POSTINGS = 2_500;
-/** Counting is cheaper than weighing; a word in more pieces than this is just frequent. */
+/** A term in more chunks than this counts as frequent; the exact number does not matter. */
 const MAX_COUNTED = 20_000;
 
 export interface Audience {
-  /** Files this asker does not get to see. */
+  /** Files that this session may not see. */
   readonly withoutPaths: readonly string[];
   readonly sources: readonly MemorySource[];
 }
@@ -27,9 +27,9 @@ export interface FoundChunk {
 
 export interface Searcher {
   byWords(terms: readonly Term[], limit: number, audience: Audience): Ranked[];
-  /** In the order asked for; what the audience may not see, or is gone, is left out. */
+  /** In the requested order, without chunks that are gone or that the audience may not see. */
   chunks(ids: readonly number[], audience: Audience): FoundChunk[];
-  /** What was counted before counts no more. */
+  /** Discards cached counts. */
   changed(): void;
 }
 
@@ -38,7 +38,7 @@ export function createSearcher({ database }: IndexFile): Searcher {
     `SELECT count(*) AS n FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ${MAX_COUNTED})`,
   );
   const countAll = database.prepare("SELECT count(*) AS n FROM chunks");
-  // Weighing costs most: of a word that stands everywhere only the newest pieces are weighed.
+  // Ranking is the expensive part: of a frequent term only the newest chunks are ranked.
   const newest = `ORDER BY rowid DESC LIMIT ${MAX_POSTINGS}) ORDER BY rank LIMIT ?`;
   const find = database.prepare(
     `SELECT id, rank FROM (SELECT rowid AS id, bm25(words) AS rank FROM words WHERE words MATCH ?
@@ -67,7 +67,7 @@ export function createSearcher({ database }: IndexFile): Searcher {
       return { match, found };
     });
 
-  /** The files this asker does not get to see. */
+  /** The files that this session may not see. */
   const hiddenFrom = ({ withoutPaths, sources }: Audience): unknown[] => {
     indexed ??= allSources.all().map(({ source }) => source as MemorySource);
     const others = indexed.filter((source) => !sources.includes(source));
@@ -86,12 +86,12 @@ export function createSearcher({ database }: IndexFile): Searcher {
       const hidden = hiddenFrom(audience);
       const weigh = (match: string): Ranked[] =>
         (hidden.length === 0 ? findAll.all(match, limit) : find.all(match, JSON.stringify(hidden), limit))
-          // 1: as good as an average piece that holds every word of the question once.
+          // 1: as good as an average chunk that contains every term of the query once.
           .map(({ id, rank }) => ({ id: number(id), score: Math.min(1, -number(rank) / best) }));
       const cheap = affordable(found);
       const some = weigh(cheap.map(({ match }) => match).join(" OR "));
       const isAll = cheap.length === found.length && (cheap[0]?.found ?? 0) <= MAX_POSTINGS;
-      // Words too frequent to be weighed alone still tell which pieces hold all of them.
+      // Terms too frequent to be ranked alone still show which chunks contain all of them.
       return isAll ? some : bestOf([...some, ...weigh(found.map(({ match }) => match).join(" AND "))], limit);
     },
     chunks: (ids, { withoutPaths, sources }) =>
@@ -128,7 +128,7 @@ function affordable(terms: readonly CountedTerm[]): CountedTerm[] {
   });
 }
 
-/** As the full-text table weighs a word: the rarer, the more. */
+/** The weight that the full-text table gives a term: rare terms weigh more. */
 function rarity(found: number, total: number): number {
   const weight = Math.log((total - found + 0.5) / (found + 0.5));
   return weight > 0 ? weight : 1e-6;

@@ -11,7 +11,7 @@ const paths = resolvePaths({ HOME: "/home/me" });
 const main = "main" as AgentId;
 const work = "work" as AgentId;
 
-test("without a config: 400 tokens with 80 shared, 6 results, 0.7 and 0.3, watched after 1.5 s, notes only", () => {
+test("uses the documented defaults without a config", () => {
   assert.deepEqual(memorySettings({}, main, paths), {
     agent: "main",
     file: "/home/me/.openclaw/memory/main.sqlite",
@@ -33,7 +33,7 @@ test("without a config: 400 tokens with 80 shared, 6 results, 0.7 and 0.3, watch
   });
 });
 
-test("an agent's keys win one by one; sessions count only with the experimental key", () => {
+test("merges an agent's keys over the defaults; sessions need the experimental key", () => {
   const config = {
     agents: {
       defaults: {
@@ -50,7 +50,7 @@ test("an agent's keys win one by one; sessions count only with the experimental 
   assert.deepEqual(memorySettings(config, main, paths).sources, ["memory"]);
 });
 
-test("further paths are relative to the workspace; an index path always names its agent", () => {
+test("resolves extra paths from the workspace and adds the agent to an index path", () => {
   const withStore = (path: string): Config =>
     ({
       agents: { defaults: { memorySearch: { store: { path }, extraPaths: ["a", "/b", "~/c"] } } },
@@ -69,7 +69,7 @@ test("further paths are relative to the workspace; an index path always names it
   ]);
 });
 
-test("memory is closed by the slot, by the agent or by the defaults, and the words name the key", () => {
+test("names the key that disables memory: the slot, the agent or the defaults", () => {
   assert.equal(disabledBy({}, main), undefined);
   const rows: readonly [Config, RegExp][] = [
     [{ plugins: { slots: { memory: "none" } } } as Config, /plugins\.slots\.memory/],

@@ -1,4 +1,4 @@
-// What the config says about one agent's memory: the agent's own keys over the defaults of all agents.
+// Resolves the memory settings of one agent: its own keys override the defaults of all agents.
 import { join, resolve } from "node:path";
 
 import type { AgentId } from "../core/names.ts";
@@ -8,7 +8,7 @@ import type { Config } from "../config/schema/index.ts";
 import type { ChunkSize } from "./chunk.ts";
 import type { MemorySource } from "./memory.ts";
 
-/** All that the index needs to know; plain, so that it can be sent to the thread that owns the file. */
+/** Settings of the index; plain values, so that they can be sent to the index thread. */
 export interface IndexSettings {
   readonly agent: AgentId;
   readonly file: string;
@@ -50,12 +50,12 @@ export function searchConfig(config: Config, agent: AgentId): SearchConfig {
   return merge(config.agents?.defaults?.memorySearch, agentConfig(config, agent)?.memorySearch) as SearchConfig;
 }
 
-/** What the config asks for; who answers in the end depends on keys. */
+/** The configured provider; the one in use also depends on API keys. */
 export function requestedProvider(config: Config, agent: AgentId): string {
   return searchConfig(config, agent).provider ?? "auto";
 }
 
-/** Undefined when memory is there for this agent; else why not, and the key that opens it. */
+/** Why memory is disabled for this agent and how to enable it; undefined when it is enabled. */
 export function disabledBy(
   config: Config,
   agent: AgentId,
@@ -109,7 +109,7 @@ export function memorySettings(config: Config, agent: AgentId, paths: Paths): Me
   };
 }
 
-/** Only what the index itself depends on. */
+/** The part of the settings that the index depends on. */
 export function indexPart(settings: MemorySettings): IndexSettings {
   const { agent, file, workspace, extraPaths, chunking, watch, debounceMs, intervalMs } = settings;
   return { agent, file, workspace, extraPaths, chunking, watch, debounceMs, intervalMs };
@@ -121,7 +121,7 @@ function sourcesOf(asked: readonly string[] | undefined, sessionMemory: boolean)
   return all.filter((source) => wanted.includes(source) && (source !== "sessions" || sessionMemory));
 }
 
-/** Without `{agentId}` in it, a path that several agents share would mix their notes: then the agent names the file. */
+/** A shared path without `{agentId}` would mix the notes of agents, so the agent id is added to the file name. */
 function indexFileOf(path: string | undefined, agent: AgentId, paths: Paths): string {
   if (path === undefined || path === "") return join(paths.state, "memory", `${agent}.sqlite`);
   const named = path.includes("{agentId}") ? path.replaceAll("{agentId}", agent) : withAgent(path, agent);

@@ -1,16 +1,16 @@
-// Writing in slices of some milliseconds, each a transaction of its own that no other work of the thread ever meets open.
+// Writes in slices of some milliseconds, each one a complete transaction, so that searches run in between.
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 const SLICE_MS = 40;
-/** What waits to be written at most; it is held in memory. */
+/** Maximum amount of text that waits in memory to be written. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** A piece of writing that may be cut between any two of its steps. */
+/** A write that can be interrupted between any two steps. */
 export type Steps = Generator<void, void>;
 
 export interface Slices {
-  /** Takes work; waits while there is more than enough of it. */
+  /** Queues work; waits while the queue is full. */
   offer(steps: Steps, bytes: number): Promise<void>;
   /** Resolves when everything offered is written. */
   drain(): Promise<void>;

@@ -6,11 +6,11 @@ import fc from "fast-check";
 import { MAX_SNIPPET_CHARS, snippetOf } from "./snippet.ts";
 import { termsOf } from "./terms.ts";
 
-test("a short piece is shown whole", () => {
+test("shows a short chunk in full", () => {
   assert.deepEqual(snippetOf("a\nb", 7, termsOf("b")), { startLine: 7, endLine: 8, text: "a\nb" });
 });
 
-test("of a long piece the telling lines are shown, with the numbers of just those lines", () => {
+test("shows the matching lines of a long chunk with their line numbers", () => {
   const lines = Array.from({ length: 60 }, (_each, at) => `line number ${at} of the long note`);
   lines[40] = "the meeting about the bridge was in Lisbon";
   const { startLine, endLine, text } = snippetOf(lines.join("\n"), 101, termsOf("meetings Lisbon"));
@@ -18,7 +18,7 @@ test("of a long piece the telling lines are shown, with the numbers of just thos
   assert.equal(text, lines.slice(startLine - 101, endLine - 100).join("\n"));
 });
 
-test("of one long line the place of the word is shown", () => {
+test("shows the part of a long line that contains the word", () => {
   const { startLine, endLine, text } = snippetOf(
     `${"x ".repeat(2000)}needle ${"y ".repeat(2000)}`,
     3,
@@ -27,7 +27,7 @@ test("of one long line the place of the word is shown", () => {
   assert.deepEqual([startLine, endLine, text.includes("needle"), text.length <= MAX_SNIPPET_CHARS], [3, 3, true, true]);
 });
 
-test("never more than the cap, always whole lines or marked cuts", () => {
+test("never exceeds the limit, and marks every cut", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 900 }), { minLength: 1, maxLength: 30 }), fc.string(), (raw, query) => {
       const lines = raw.map((line) => line.replaceAll("\n", " "));

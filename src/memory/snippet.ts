@@ -1,4 +1,4 @@
-// The lines of a chunk that show why it was found, with the line numbers of exactly what is shown.
+// Picks the lines of a chunk that show why it was found, with their exact line numbers.
 import { fold, type Term } from "./terms.ts";
 
 export const MAX_SNIPPET_CHARS = 700;
@@ -22,7 +22,7 @@ export function snippetOf(text: string, startLine: number, terms: readonly Pick<
   return { startLine: startLine + first, endLine: startLine + last, text: lines.slice(first, last + 1).join("\n") };
 }
 
-/** Word endings differ between question and text; the index folds them, here the beginning is enough. */
+/** Word endings differ between query and text; the index normalizes them, here a common prefix is enough. */
 function stemOf(word: string): string {
   return word.length <= 4 ? word : word.slice(0, Math.max(4, word.length - 3));
 }
@@ -32,7 +32,7 @@ function tellingOf(line: string, stems: readonly string[]): number {
   return stems.filter((stem) => folded.includes(stem)).length;
 }
 
-/** Grows towards the more telling neighbour, forwards when they are equal, as long as it fits. */
+/** Extends toward the neighboring line with more matches, forward when equal, while it fits. */
 function windowAround(lines: readonly string[], telling: readonly number[], best: number): [number, number] {
   let [first, last] = [best, best];
   let room = MAX_SNIPPET_CHARS - (lines[best]?.length ?? 0);
@@ -51,7 +51,7 @@ function windowAround(lines: readonly string[], telling: readonly number[], best
 }
 
 function aroundMatch(line: string, stems: readonly string[]): string {
-  // Folding may change lengths; then the place is near enough.
+  // Case folding may change lengths; then the position is approximate.
   const folded = fold(line);
   const places = stems.map((stem) => folded.indexOf(stem)).filter((at) => at >= 0);
   const place = places.length === 0 ? 0 : Math.min(...places);

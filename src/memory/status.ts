@@ -1,4 +1,4 @@
-// The state of one agent's memory, put together from the index and from who makes its vectors.
+// Builds the status of one agent's memory from the index and its embedder.
 import { OpenClawError } from "../core/error.ts";
 import type { OpenedEmbedder } from "./embed/embedder.ts";
 import type { EngineStatus } from "./engine.ts";

@@ -8,7 +8,7 @@ import { spaced, termsOf } from "./terms.ts";
 
 const matches = (query: string): string[] => termsOf(query).map(({ match }) => match);
 
-test("operators are plain words, marks are gaps, everyday words are left out when others remain", () => {
+test("treats operators as words and punctuation as gaps, and drops stop words when others remain", () => {
   assert.deepEqual(matches('tea AND (green* OR "black"): NEAR/2 -cold ^hot'), [
     '"tea"',
     '"green"',
@@ -22,17 +22,17 @@ test("operators are plain words, marks are gaps, everyday words are left out whe
   assert.deepEqual(matches("?!"), []);
 });
 
-test("scripts without spaces are asked two characters at a time", () => {
+test("splits scripts without spaces into pairs of characters", () => {
   assert.deepEqual(matches("会议时间 room7"), ['"会 议"', '"议 时"', '"时 间"', '"room7"']);
   assert.equal(spaced("a会议b"), "a 会  议 b");
 });
 
-test("a question of many words keeps the first ones; one of many characters is refused", () => {
+test("keeps the first words of a long query and rejects a query with too many characters", () => {
   assert.equal(termsOf(Array.from({ length: 900 }, (_each, at) => `w${at}`).join(" ")).length, 32);
   assert.throws(() => termsOf("x".repeat(1_000_000)), { code: "memory.query-too-long" });
 });
 
-test("whatever is asked, the full-text table takes it", () => {
+test("produces terms that the full-text table accepts for any query", () => {
   const database = new DatabaseSync(":memory:");
   database.exec("CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'porter unicode61 remove_diacritics 2')");
   const find = database.prepare("SELECT count(*) FROM words WHERE words MATCH ?");

@@ -1,10 +1,10 @@
-// Words as the index keeps and finds them: scripts without spaces get some, and a question becomes plain bound words.
+// Splits texts and queries into search terms, also for scripts without spaces.
 import { OpenClawError } from "../core/error.ts";
 
 const MAX_QUERY_CHARS = 8_000;
 const MAX_TERMS = 32;
 
-// One character of these is a word or a good part of one; full-text tables would take a whole sentence for one word.
+// Scripts without spaces: the full-text table would take a whole sentence for one word.
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const unspacedAll = new RegExp(unspaced.source, "gu");
@@ -14,22 +14,22 @@ export function spaced(text: string): string {
   return unspaced.test(text) ? text.replaceAll(unspacedAll, " $& ") : text;
 }
 
-/** One thing to look for: a word, or neighbouring characters. */
+/** One search term: a word, or adjacent characters. */
 export interface Term {
-  /** As the full-text table takes it: quoted, so that nothing in it is an operator. */
+  /** Quoted for the full-text table, so that no part of it is an operator. */
   readonly match: string;
-  /** As it stands in the text, folded, for finding the place to show. */
+  /** Case-folded, for finding the place in the text. */
   readonly text: string;
 }
 
-/** Every operator, quote and bracket is just a mark between words. Throws `memory.query-too-long`. */
+/** Operators, quotes and brackets only separate words. Throws `memory.query-too-long`. */
 export function termsOf(query: string): Term[] {
   if (query.length > MAX_QUERY_CHARS)
     throw new OpenClawError(
       "memory.query-too-long",
       `the query has ${query.length} characters; ${MAX_QUERY_CHARS} at most`,
       {
-        hint: "ask with the few words that matter",
+        hint: "shorten the query to a few words",
       },
     );
   const words =
@@ -54,7 +54,7 @@ function termsOfWord(word: string): Term[] {
 
 const runsOf = new RegExp(`(?:${unspaced.source})+|(?:(?!${unspaced.source})[\\p{L}\\p{M}\\p{N}])+`, "gu");
 
-/** Two characters at a time: long enough to mean something, short enough to be found in other sentences. */
+/** Pairs of characters: long enough to be specific, short enough to match other sentences. */
 function neighbours(run: string): Term[] {
   const characters = Array.from(run).filter((character) => !/\p{M}/u.test(character) || unspaced.test(character));
   if (characters.length < 2) return [plain(run)];
@@ -68,12 +68,12 @@ function plain(word: string): Term {
   return { match: `"${word}"`, text: fold(word) };
 }
 
-/** Letters without case and marks, as the index compares them. */
+/** Removes case and diacritics, as the index does. */
 export function fold(text: string): string {
   return text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
 }
 
-// Words that stand in nearly every sentence tell nothing about which one is meant; alone they still count.
+// Stop words: ignored unless the query has no other words.
 const everyday: ReadonlySet<string> = new Set(
   (
     "a about after all also am an and any are as at be been before but by can could did do does for from get had has have he her " +

@@ -1,16 +1,16 @@
-// Talk of earlier sessions as text for the index, read in when enough of it is new.
+// Indexes transcripts of sessions as text, when enough of them is new.
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 import type { AgentId } from "../core/names.ts";
 import type { MemoryDocument } from "./indexer.ts";
 
-/** What memory needs to know of sessions; given by who knows them. */
+/** Access to sessions, injected because memory does not know the store. */
 export interface Transcripts {
   /** Sessions of an agent, newest first. `messages` counts entries from 1. */
   list(agent: AgentId): Promise<readonly SessionTranscript[]>;
-  /** Entries of a session, also of one that is listed no more; 0 when it is gone. */
+  /** Number of entries of a session, also of an unlisted one; 0 when it is gone. */
   count(sessionId: string): Promise<number>;
-  /** What was said in entries `from` to `to`, one line an entry; "" where nothing was said. */
+  /** The text of entries `from` to `to`, one line per entry; "" for an entry without text. */
   lines(sessionId: string, from: number, to: number): Promise<readonly string[]>;
 }
 
@@ -35,7 +35,7 @@ const PAGE = 500;
 
 const pathOfSession = (sessionId: string): string => `sessions/${sessionId}`;
 
-/** Lines are entries, so a citation names the entry. `size` of the file is the last entry read in. */
+/** Each line is an entry, so that a citation names the entry. `size` is the number of the last indexed entry. */
 export async function indexTranscripts(
   transcripts: Transcripts,
   agent: AgentId,
@@ -44,26 +44,27 @@ export async function indexTranscripts(
 ): Promise<void> {
   const known = new Map((await index.documents()).map(({ path, size }) => [path, size]));
   const listed = await transcripts.list(agent);
-  for (const talk of listed) await readOne(transcripts, index, talk, known.get(pathOfSession(talk.sessionId)), delta);
+  for (const session of listed)
+    await indexOne(transcripts, index, session, known.get(pathOfSession(session.sessionId)), delta);
   const open = new Set(listed.map(({ sessionId }) => pathOfSession(sessionId)));
-  // A session that began anew left its old talk behind: the rest of it is read in, and it stays as long as it exists.
+  // A reset session leaves its old transcript behind: the rest of it is indexed, and it stays as long as it exists.
   for (const [path, done] of known) {
     if (open.has(path)) continue;
     const sessionId = path.slice(pathOfSession("").length);
     const entries = await transcripts.count(sessionId);
     if (entries === 0) await index.forget(path);
-    else await readOne(transcripts, index, { sessionId, entries, updatedAt: 0 }, done, undefined);
+    else await indexOne(transcripts, index, { sessionId, entries, updatedAt: 0 }, done, undefined);
   }
 }
 
-async function readOne(
+async function indexOne(
   transcripts: Transcripts,
   index: TranscriptIndex,
   { sessionId, entries, updatedAt }: SessionTranscript,
   done: number | undefined,
   delta: Delta | undefined,
 ): Promise<void> {
-  // Fewer than before: it was cut, and is read from its beginning.
+  // Fewer entries than before: the transcript was cut and is indexed from its start.
   const from = done === undefined || done > entries ? 0 : done;
   if (entries <= from) return;
   const lines = await linesBetween(transcripts, sessionId, from, entries);

@@ -1,4 +1,4 @@
-// Watching the folders of notes: one watch a folder, every event only marks what to look at, so a storm costs little.
+// Watches the folders of notes; an event only marks what to index, so that many events cost little.
 import { lstatSync, watch, type FSWatcher } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -9,24 +9,24 @@ const MAX_FOLDERS = 2000;
 
 export interface WatchedFolder {
   readonly path: string;
-  /** How files in it are called in results. */
+  /** Prefix of its files in results. */
   readonly prefix: string;
   readonly root: MemoryRoot;
 }
 
 export interface WatchEvents {
-  /** One note changed, came or went. */
+  /** One note was changed, added or removed. */
   note(root: MemoryRoot, names: readonly string[]): void;
-  /** Something changed that only a look at everything can tell. */
+  /** A change that only a full scan can identify. */
   anything(): void;
 }
 
 export interface Watch {
-  /** Said before the folder is read: what changes in it after that is heard. */
+  /** Call before reading the folder, so that later changes are noticed. */
   add(folder: WatchedFolder): void;
-  /** These were all; others are watched no more. */
+  /** Watches exactly these folders and no others. */
   follow(folders: readonly WatchedFolder[]): void;
-  /** False when the system gives no more watches: then changes are found by looking. */
+  /** False when the system provides no more watches; then scans find the changes. */
   readonly isWhole: () => boolean;
   close(): void;
 }
@@ -41,7 +41,7 @@ export function createWatch(events: WatchEvents): Watch {
   };
   const start = (folder: WatchedFolder): boolean => {
     try {
-      // The folder itself went away, and another one may come under its name: that one needs a watch of its own.
+      // The folder was removed; a new one with the same name needs a new watch.
       const lost = (): void => {
         if (watches.get(keyOf(folder))?.watcher === watcher) unwatch(keyOf(folder));
         events.anything();
@@ -76,7 +76,7 @@ export function createWatch(events: WatchEvents): Watch {
   };
 }
 
-/** Two roots may share a folder and still care for different names in it. */
+/** Two roots may share a folder and use different names in it. */
 function keyOf({ path, root }: WatchedFolder): string {
   return [path, root.folder, ...(root.only ?? [])].join("\0");
 }
@@ -96,7 +96,7 @@ function hear(
     if (isWalked(name)) events.anything();
     return;
   }
-  // Which of its two names the curated file has is a question to the whole folder.
+  // A change of the curated file's name concerns the whole folder.
   if (isTop && event === "rename" && curatedNames.some((curated) => curated === name)) return events.anything();
   if (isNote(name)) events.note(root, [...below.split("/").filter((part) => part !== ""), name]);
 }

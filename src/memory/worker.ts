@@ -1,4 +1,4 @@
-// The thread that owns the index files: one engine a file, opened with the first question about it.
+// The index thread: owns the index files, one engine per file, opened with the first call.
 import { parentPort } from "node:worker_threads";
 
 import { OpenClawError } from "../core/error.ts";
@@ -9,7 +9,7 @@ import type { IndexSettings } from "./settings.ts";
 interface Open {
   readonly key: string;
   readonly engine: Promise<Engine>;
-  /** Questions it is at; they are answered before it closes. */
+  /** Calls in progress; they end before the engine closes. */
   readonly asked: Set<Promise<unknown>>;
 }
 
@@ -39,7 +39,7 @@ async function answer({ id, settings, method, args }: EngineRequest): Promise<En
   }
 }
 
-/** Other settings for the same file: the old engine ends first, for there is one owner. */
+/** With new settings for the same file the old engine ends first, because a file has one owner. */
 function openFor(settings: IndexSettings): Open {
   const { file } = settings;
   const key = JSON.stringify(settings);
@@ -48,7 +48,7 @@ function openFor(settings: IndexSettings): Open {
   const before = known === undefined ? Promise.resolve() : close(known);
   const open: Open = { key, engine: before.then(() => openEngine(settings, () => tellChange(file))), asked: new Set() };
   engines.set(file, open);
-  // One that could not be opened is tried again with the next question.
+  // An engine that failed to open is opened again with the next call.
   open.engine.catch(() => {
     if (engines.get(file) === open) engines.delete(file);
   });

@@ -1,4 +1,4 @@
-// How a run gets its models: which ones in which order, opened with the best credential there is.
+// Chooses the models of a run, in order, and opens each with the best available credential.
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { createMask } from "../base/mask.ts";
@@ -29,13 +29,13 @@ export function createModelBook(deps: ModelBookDeps): ModelBook {
   const { config, clock, log, env, deadlines = usualDeadlines } = deps;
   const discovery = deps.discovery ?? createDiscovery({ env, clock });
   const profiles = createProfiles(deps);
-  /** For callers that report without saying which credential they had. */
+  /** For callers that report an outcome without naming the credential. */
   const lastOpened = new Map<string, string>();
   const choicesFor = (ref: ModelRef, agentId: string, found: readonly FoundServer[]): readonly Choice[] => {
     const place = placeOf(config(), ref, found);
     return place === undefined ? [] : profiles.choices(ref, place, agentId);
   };
-  /** Looks for local servers only when the name is one that must be looked for. */
+  /** Probes for local servers only when the name requires it. */
   const serversFor = async ({ provider }: ModelRef): Promise<readonly FoundServer[]> => {
     const isConfigured = config().models?.providers?.[provider]?.baseUrl !== undefined;
     const mayBeLocal = knownProviders[provider] === undefined || knownProviders[provider].isLocal === true;
@@ -103,7 +103,7 @@ export function createModelBook(deps: ModelBookDeps): ModelBook {
   };
 }
 
-/** As the config says for this agent: its own choice, else the shared one; a plain name keeps the shared fall-backs. */
+/** The configured models of this agent: its own choice, otherwise the default; a plain name keeps the default's fallbacks. */
 function chosenRefs(config: Config, agentId: string, needs: "image" | undefined): readonly ModelRef[] {
   const defaults = config.agents?.defaults;
   const own: ModelChoice = agentConfig(config, parseAgentId(agentId))?.model;
@@ -126,7 +126,7 @@ function fallbacksOf(choice: ModelChoice): readonly string[] | undefined {
   return typeof choice === "string" ? undefined : choice?.fallbacks;
 }
 
-/** Nothing is configured: a model of a configured provider, a key, or a server on this machine (ruling 26). */
+/** Without a configured model: a configured provider, a key, or a server on this machine (docs/decisions/0026-models-are-found.md). */
 async function firstFound(
   config: Config,
   agentId: string,
@@ -147,7 +147,7 @@ async function firstFound(
   return server === undefined || model === undefined ? [] : [{ provider: server.provider, id: model.id }];
 }
 
-/** A server of this machine counts as ready only when it was seen; everything else when there is a key. */
+/** A local server is ready only when it was found; any other provider when it has a key. */
 function isReady(
   { provider }: ModelRef,
   choices: readonly Choice[],

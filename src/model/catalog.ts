@@ -1,4 +1,4 @@
-// All models that can be named: those of the config, the well-known ones, and servers found on this machine.
+// Lists all models that can be named: configured, well known, and found on this machine.
 import type { Config } from "../config/schema/index.ts";
 import { assumedFacts, knownModels } from "./known-models.ts";
 import type { ModelFacts, ModelRef } from "./model.ts";
@@ -38,10 +38,10 @@ export function parseModelRef(text: string, config: Config): ModelRef | undefine
   const provider = slash < 0 ? onlyProviderOf(full, config) : full.slice(0, slash).trim().toLowerCase();
   const id = full.slice(slash + 1).trim();
   if (provider === "" || id === "") return undefined;
-  return { provider, id: keptCase(provider, id, config), ...(profile === undefined ? {} : { profile }) };
+  return { provider, id: withServiceCase(provider, id, config), ...(profile === undefined ? {} : { profile }) };
 }
 
-/** Providers of the config come first: a name that is theirs is theirs, whatever vendor uses it too. */
+/** Configured providers win over well-known ones that have a model of the same name. */
 function onlyProviderOf(id: string, config: Config): string {
   const isNamed = (name: string): boolean => name.toLowerCase() === id.toLowerCase();
   const configured = Object.entries(config.models?.providers ?? {}).flatMap(([provider, entry]) =>
@@ -54,7 +54,7 @@ function onlyProviderOf(id: string, config: Config): string {
   return only !== undefined && more.length === 0 ? only : fallbackProvider;
 }
 
-/** Aliases in lower case with what they stand for; the person's own win over the usual ones. */
+/** Maps aliases in lower case to models; configured aliases win over the built-in ones. */
 export function aliasesOf(config: Config): ReadonlyMap<string, string> {
   const listed = config.agents?.defaults?.models ?? {};
   const names = new Set(Object.keys(listed).map((name) => name.toLowerCase()));
@@ -65,7 +65,7 @@ export function aliasesOf(config: Config): ReadonlyMap<string, string> {
   return new Map([...usual, ...own]);
 }
 
-/** With `agents.defaults.models` set, only those and what the config itself chooses may be picked. */
+/** With `agents.defaults.models` set, only those models and the configured defaults can be selected. */
 export function isModelAllowed(config: Config, ref: ModelRef): boolean {
   const listed = Object.keys(config.agents?.defaults?.models ?? {});
   if (listed.length === 0) return true;
@@ -79,7 +79,7 @@ export function isModelAllowed(config: Config, ref: ModelRef): boolean {
 
 export type ModelChoice = string | { readonly primary?: string; readonly fallbacks?: readonly string[] } | undefined;
 
-/** Primary, then fall-backs, as written. */
+/** Primary, then fallbacks, in the configured order. */
 export function namesIn(choice: ModelChoice): string[] {
   if (choice === undefined) return [];
   if (typeof choice === "string") return [choice];
@@ -115,7 +115,7 @@ export function factsOf(config: Config, ref: ModelRef, found: readonly FoundServ
   return known ?? assumedFacts(ref.provider, ref.id, seen?.contextWindow);
 }
 
-/** Everything with a name, configured first, each once. */
+/** All models, configured ones first, each once. */
 export function allModels(
   config: Config,
   found: readonly FoundServer[],
@@ -134,20 +134,20 @@ export function allModels(
     models.map(({ id }) => ({ provider, id, source: "found" as const })),
   );
   const all = [...configured, ...chosen, ...local, ...builtIn];
-  // Written backwards, so that the first to name a model is the one that stays.
+  // In reverse order, so that the first entry of a model wins.
   const first = new Map(all.toReversed().map((entry) => [nameOf(entry), entry]));
   return all.filter((entry) => first.get(nameOf(entry)) === entry);
 }
 
 function splitProfile(text: string): [string, string | undefined] {
   const at = text.lastIndexOf("@");
-  // An @ before the last slash belongs to the model's own name, as in some hosted catalogues.
+  // An @ before the last slash belongs to the model's own name, as in some hosted catalogs.
   if (at <= 0 || at < text.lastIndexOf("/")) return [text, undefined];
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** People write names in any case; the service gets its own spelling. */
-function keptCase(provider: string, id: string, config: Config): string {
+/** Accepts any letter case and returns the service's own spelling. */
+function withServiceCase(provider: string, id: string, config: Config): string {
   const names = [
     ...(config.models?.providers?.[provider]?.models ?? []).map((model) => model.id),
     ...Object.keys(knownModels[provider] ?? {}),
@@ -160,7 +160,7 @@ function configuredModel(provider: ConfiguredProvider | undefined, id: string): 
   return provider?.models?.find((model) => model.id === id);
 }
 
-/** The loader fills in defaults for what an entry leaves open, so here the entry counts before what is assumed. */
+/** Values of the entry win over assumptions; the loader already filled in its defaults. */
 function configuredFacts(model: ConfiguredModel, assumed: ModelFacts): ModelFacts {
   const contextWindow = model.contextWindow ?? assumed.contextWindow;
   return {

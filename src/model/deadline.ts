@@ -1,4 +1,4 @@
-// Three deadlines of one model call: until the line stands, until the first token, and between any two.
+// The three deadlines of a model call: connect, first token, and the gap between two tokens.
 
 export interface Deadlines {
   readonly connectMs: number;
@@ -16,10 +16,10 @@ export interface Watchdog {
   /** Which deadline it was; undefined while none has passed. */
   missed(): Missed | undefined;
   connected(): void;
-  /** The server lives; before the first token that alone is not enough. */
+  /** The server sent something; before the first token this does not reset the deadline. */
   alive(): void;
   token(): void;
-  /** Ends the timers; with `cut` also whatever still listens to the signal. */
+  /** Clears the timers; with `cut` it also aborts the signal. */
   close(cut: boolean): void;
 }
 
@@ -44,7 +44,7 @@ export function startWatchdog(limits: Deadlines, caller: AbortSignal): Watchdog 
     missed: () => missed,
     connected: () => expect("first-token", limits.firstTokenMs),
     alive() {
-      // One timer set again costs nothing beside a new one for every token.
+      // Refreshing one timer is much cheaper than a new timer for every token.
       if (hasToken) timer?.refresh();
     },
     token() {

@@ -1,4 +1,4 @@
-// Finds model servers on this machine's usual ports, when somebody first needs one; never at start-up.
+// Finds model servers on this machine's usual ports with the first use; never at startup.
 import { isRecord } from "../core/record.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Env } from "../base/paths.ts";
@@ -6,9 +6,9 @@ import type { FoundServer } from "./catalog.ts";
 import { createFetch } from "./fetch.ts";
 
 export interface Discovery {
-  /** Cached for a short while; a machine without servers is asked again sooner. */
+  /** Cached for a short time; an empty result is cached for less. */
   find(): Promise<readonly FoundServer[]>;
-  /** What the last look found, without looking. */
+  /** The result of the last search, without a new search. */
   known(): readonly FoundServer[];
   forget(): void;
 }
@@ -22,7 +22,7 @@ export interface DiscoveryDeps {
 const usualPorts: Readonly<Record<string, number>> = { ollama: 11_434, lmstudio: 1234, vllm: 8000 };
 const keepFoundMs = 60_000;
 const keepNothingMs = 3000;
-/** Most ports have nobody; what does not answer at once is not waited for, unless a person named it. */
+/** Most ports have no server, so the wait is short, unless a person named the port. */
 const usualDeadlineMs = 300;
 const namedDeadlineMs = 5000;
 
@@ -46,7 +46,7 @@ export function createDiscovery({ env, clock, deadlineMs }: DiscoveryDeps): Disc
   };
 }
 
-/** `OPENCLAW_DISCOVERY_PORTS=ollama=11500,vllm=8001` looks only there, `off` nowhere. */
+/** `OPENCLAW_DISCOVERY_PORTS=ollama=11500,vllm=8001` limits the search to these ports, `off` turns it off. */
 function portsOf(env: Env): readonly (readonly [string, number])[] {
   const given = env["OPENCLAW_DISCOVERY_PORTS"]?.trim();
   if (given === undefined || given === "") return Object.entries(usualPorts);
@@ -72,7 +72,7 @@ async function ask(provider: string, port: number, deadlineMs: number): Promise<
     if (!response.ok) return undefined;
     return { provider, baseUrl, models: modelsIn(await response.json()) };
   } catch {
-    // Nobody there, somebody else there, or too slow: all the same, no model server.
+    // No server, another program, or too slow: not a usable model server.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-// Turns the parts of a vendor's stream into our events, one at a time, keeping what has to be sent back later.
+// Converts the parts of a vendor's stream into model events and collects what must be replayed later.
 import type {
   LanguageModelV4FinishReason,
   LanguageModelV4StreamPart,
@@ -24,10 +24,10 @@ export interface ReaderContext {
   readonly fail: (error: unknown) => ModelFailure;
 }
 
-/** More than the tools would take; what grows past it is no call but a fault. */
+/** Larger arguments are an error; no tool accepts them. */
 const maxArgumentChars = 16_000_000;
 
-/** Calls are held back until the answer is whole: half an answer must never run a tool. */
+/** Calls are held back until the answer is complete: half an answer must never run a tool. */
 export function createReader({ dialect, model, provider, fail }: ReaderContext): Reader {
   const parts: Draft[] = [];
   const calls: ToolCall[] = [];
@@ -156,7 +156,7 @@ interface Draft {
   options?: SharedV4ProviderOptions;
 }
 
-/** A character that came in two halves is given out whole. */
+/** Emits a surrogate pair that arrived in two parts as one character. */
 function joinHalves(halves: Map<string, string>, key: string, delta: string): string {
   const text = (halves.get(key) ?? "") + delta;
   const last = text.charCodeAt(text.length - 1);
@@ -166,7 +166,7 @@ function joinHalves(halves: Map<string, string>, key: string, delta: string): st
   return (isHalf ? text.slice(0, -1) : text).toWellFormed();
 }
 
-/** A half that never got its other half. */
+/** The rest of an incomplete surrogate pair. */
 function flushHalves(halves: ReadonlyMap<string, string>): ModelEvent[] {
   return [...halves.keys()].map((key) => ({ type: key.startsWith("text:") ? "text" : "thinking", delta: "\u{fffd}" }));
 }
@@ -178,7 +178,7 @@ function uniqueId(wanted: string, starts: readonly CallStart[]): string {
   return id;
 }
 
-/** Some packages say "other" and give no reason when the line was simply cut. */
+/** Some packages report "other" without a reason when the connection was lost. */
 function isBroken({ unified, raw }: LanguageModelV4FinishReason): boolean {
   return unified === "error" || unified === "interrupted" || (unified === "other" && raw === undefined);
 }
@@ -190,7 +190,7 @@ function stopOf({ unified }: LanguageModelV4FinishReason, callCount: number): St
   return unified === "tool-calls" ? "stop" : "other";
 }
 
-/** Undefined when there is nothing a plain message would not say as well. */
+/** Undefined when a plain message carries the same information. */
 function toReplay(parts: readonly Draft[], dialect: string, model: string): Replay | undefined {
   const hasMore = parts.some(({ type, options }) => type === "thinking" || options !== undefined);
   if (!hasMore) return undefined;

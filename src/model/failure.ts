@@ -1,10 +1,10 @@
-// Names what went wrong with a model call, whatever shape the vendor or the network gave it.
+// Classifies the failure of a model call from any error of a vendor or the network.
 import { isRecord } from "../core/record.ts";
 import type { FailureKind, ModelFailure } from "./model.ts";
 
 export interface FailureContext {
   readonly provider: string;
-  /** Takes secrets out of what people read. */
+  /** Redacts secrets in messages. */
   readonly mask: (text: string) => string;
   readonly now: number;
 }
@@ -76,7 +76,7 @@ function kindOf({ status, text, codes, names }: Facts): FailureKind {
   return /socket hang up|premature close|aborted|terminated|network|connect/i.test(text) ? "network" : "garbled";
 }
 
-/** The sentences by which vendors and local servers say that a request is longer than the window. */
+/** Messages of vendors and local servers for a request that exceeds the context window. */
 const contextTexts = new RegExp(
   [
     "context_length_exceeded",
@@ -161,7 +161,7 @@ function parsed(body: unknown): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    // Not JSON after all: the text itself is looked at instead.
+    // Not JSON: the text itself is used.
     return undefined;
   }
 }

@@ -1,29 +1,29 @@
-// One HTTP request to a model server over node:http: tells when the line stands, follows no redirect, closes on abort.
+// Sends one HTTP request to a model server over node:http: reports the connection, follows no redirect, closes on abort.
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Agent as SecureAgent } from "node:https";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 
 export interface FetchWatch {
-  /** The connection stands (for https after the handshake), or an open one is used again. */
+  /** The connection is established (for https after the handshake), or an open one is reused. */
   connected(): void;
 }
 
 const watches = new WeakMap<AbortSignal, FetchWatch>();
 
-/** From now on `sharedFetch` tells `watch` about the request that carries this signal. */
+/** `sharedFetch` reports the request with this signal to `watch`. */
 export function watchRequest(signal: AbortSignal, watch: FetchWatch): void {
   watches.set(signal, watch);
 }
 
-/** For a vendor's model that is made once and used for many requests: which one it is, its signal says. */
+/** For a vendor model that serves many requests; the signal identifies each request. */
 export const sharedFetch: typeof globalThis.fetch = async (input, init = {}) => {
   const watch = init.signal instanceof AbortSignal ? watches.get(init.signal) : undefined;
   if (watch === undefined) throw new Error("a model request without the signal it was started with");
   return createFetch(watch)(input, init);
 };
 
-/** The platform's own fetch neither says when it is connected nor lets go of a dead address before its own time. */
+/** The built-in fetch neither reports the connection nor gives up on a dead address early. */
 export function createFetch(watch: FetchWatch): typeof globalThis.fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
@@ -32,7 +32,7 @@ export function createFetch(watch: FetchWatch): typeof globalThis.fetch {
     const { signal } = init;
     const wish: Request = { url, method: init.method ?? "GET", headers, body, signal: signal ?? undefined, watch };
     const message = await send(wish).catch((error: unknown) => {
-      // The server closed a line that had been kept open just as we took it: nothing was read, so ask again.
+      // The server closed an idle connection just as it was reused: nothing was read, so the request is sent again.
       if (error instanceof StaleLine) return send(wish);
       throw error;
     });
@@ -97,7 +97,7 @@ function toResponse(message: IncomingMessage): Response {
     message.resume();
     return new Response(null, { status, headers });
   }
-  // Some servers answer with statuses a Response cannot hold; those are failures of the server anyway.
+  // A Response cannot hold every status that servers send; those are server errors anyway.
   const shown = status < 200 || status > 599 ? 502 : status;
   const bytes = Readable.toWeb(message) as ReadableStream<Uint8Array>;
   return new Response(bytes, { status: shown, headers });

@@ -1,4 +1,4 @@
-// Well-known models of the vendors: what they hold and cost. Anything else works too, with careful assumptions.
+// Context windows and prices of well-known models; other models work with cautious assumptions.
 import type { ModelFacts } from "./model.ts";
 
 type Price = readonly [input: number, output: number, cacheRead: number, cacheWrite: number];
@@ -41,7 +41,7 @@ export const knownModels: Readonly<Record<string, Readonly<Record<string, ModelF
   openrouter: { "openrouter/auto": model("OpenRouter Auto", 200_000, 8192, [0, 0, 0, 0], false) },
 };
 
-/** For a model nobody described: the vendor's usual abilities, cautious sizes, no price. */
+/** For an unknown model: the vendor's usual abilities, cautious sizes, no price. */
 export function assumedFacts(provider: string, id: string, contextWindow?: number): ModelFacts {
   const isVendor = provider === "anthropic" || provider === "google" || provider === "openai";
   const thinks = isVendor && !/gpt-[34]|claude-3-(haiku|opus|sonnet)|gemini-(1|2\.0)/.test(id);

@@ -1,4 +1,4 @@
-// The contract between the house and a model. Wires are leaves, one a vendor; model.cases.ts is what each must pass.
+// The contract of a model. Each vendor has a wire (src/model/wire) that must pass model.cases.ts.
 import type { ThinkingLevel } from "../core/thinking-level.ts";
 import type { Message, Usage } from "../core/message.ts";
 
@@ -7,16 +7,16 @@ export interface ModelTool {
   readonly description: string;
   /** Plain JSON Schema. */
   readonly parameters: unknown;
-  /** The vendor keeps the model to the schema, where it can. */
+  /** The vendor enforces the schema, where it can. */
   readonly strict?: true;
 }
 
 /** `{ tool }`: that tool must be called. */
 export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string };
 
-/** What a caller may ask of the answer besides its words. A model that lacks one fails with `unsupported`. */
+/** Settings of the answer. A model that lacks one fails with `unsupported`. */
 export interface AnswerSettings {
-  /** Of all answers of a turn together, thinking included. */
+  /** For all answers of a turn together, including reasoning. */
   readonly maxOutputTokens?: number;
   readonly toolChoice?: ToolChoice;
   readonly temperature?: number;
@@ -27,7 +27,7 @@ export interface AnswerSettings {
   readonly frequencyPenalty?: number;
   /** Answer in JSON; without a schema any JSON. */
   readonly json?: { readonly name?: string; readonly description?: string; readonly schema?: unknown };
-  /** One tool call for each answer at most. */
+  /** At most one tool call per answer. */
   readonly singleCall?: true;
 }
 
@@ -46,11 +46,11 @@ export type ModelEvent =
   | { readonly type: "text"; readonly delta: string }
   | { readonly type: "thinking"; readonly delta: string }
   | { readonly type: "tool-start"; readonly id: string; readonly name: string }
-  /** `arguments` is the text as it came; whoever runs the tool parses it once. */
+  /** `arguments` is the unparsed text; the code that runs the tool parses it once. */
   | { readonly type: "tool-call"; readonly id: string; readonly name: string; readonly arguments: string }
-  /** The last event of a stream that went well. `replay` is what the vendor wants back with this turn (signatures …). */
+  /** The last event of a successful stream. `replay` is what the vendor expects back with this turn (signatures …). */
   | { readonly type: "end"; readonly stop: StopReason; readonly usage: Usage; readonly replay?: unknown }
-  /** The last event of a stream that did not. */
+  /** The last event of a failed stream. */
   | { readonly type: "error"; readonly error: ModelFailure };
 
 export type StopReason = "stop" | "tool-calls" | "length" | "refusal" | "other";
@@ -104,7 +104,7 @@ export interface ModelFacts {
     readonly cacheRead: number;
     readonly cacheWrite: number;
   };
-  /** The price is not known; what such a model costs is counted as nothing. */
+  /** The price is unknown and counts as zero. */
   readonly unpriced?: true;
 }
 
@@ -116,13 +116,13 @@ export interface ModelRef {
   readonly profile?: string;
 }
 
-/** How a run gets its models; made in app from config, environment and auth profiles. */
+/** Provides the models of a run from config, environment and auth profiles. */
 export interface ModelBook {
   /** Primary then fallbacks, for this agent and session override; empty when nothing is configured or found. */
   candidates(wish: {
     readonly agentId: string;
     readonly override?: ModelRef | undefined;
-    /** Pictures are in the conversation: a model that takes them comes first. */
+    /** The conversation has images: models that accept images come first. */
     readonly needs?: "image";
   }): Promise<readonly ModelRef[]>;
   /**
@@ -130,12 +130,12 @@ export interface ModelBook {
    * Loads the vendor's package on first use.
    */
   open(ref: ModelRef, agentId: string, wish?: { readonly resting?: boolean }): Promise<Model | undefined>;
-  /** Told how an attempt ended, for cool-down and rotation. */
+  /** Reports how an attempt ended, for cool-down and rotation. */
   report(ref: ModelRef, agentId: string, outcome: "ok" | ModelFailure, profile?: string): Promise<void>;
-  /** How many credentials could be used now, the one in use included. */
+  /** Number of credentials that can be used now, including the current one. */
   ready?(ref: ModelRef, agentId: string): Promise<number>;
   facts(ref: ModelRef): ModelFacts;
-  /** Everything that can be named now, with whether a credential is there. */
+  /** All models that can be named, and whether each has a credential. */
   list(): Promise<
     readonly (ModelRef & { readonly facts: ModelFacts; readonly ready: boolean; readonly source: string })[]
   >;

@@ -1,4 +1,4 @@
-// Which model a name that an agent gave means: an alias, `provider/model` or a bare id, of those that can be used here.
+// Resolves a model name given by an agent: an alias, `provider/model` or a bare id among the usable models.
 import { ToolError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
 import { visible } from "../core/visible.ts";
@@ -7,11 +7,11 @@ import { aliasesOf, isModelAllowed, nameOf, parseModelRef } from "./catalog.ts";
 import type { ModelRef } from "./model.ts";
 
 export interface ListedModel extends ModelRef {
-  /** A credential is there. */
+  /** A credential exists. */
   readonly ready?: boolean;
 }
 
-/** Throws `model.unknown`, `model.ambiguous` or `model.not-allowed`, each with the names that would do. */
+/** Throws `model.unknown`, `model.ambiguous` or `model.not-allowed`, each with the names that are possible. */
 export function pickListedModel(wish: string, config: Config, listed: readonly ListedModel[]): ModelRef {
   const usable = listed.filter((row) => isModelAllowed(config, row));
   const name = wish.trim();

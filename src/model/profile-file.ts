@@ -1,4 +1,4 @@
-// `auth-profiles.json` of an agent: credentials people stored and how each has fared. Read at the edge, written whole.
+// Reads and writes `auth-profiles.json` of an agent: stored credentials and their failure counters.
 import { readFileSync, statSync } from "node:fs";
 
 import { writeFileAtomic } from "../base/atomic-file.ts";
@@ -10,7 +10,7 @@ export interface StoredCredential {
   readonly provider: string;
   readonly type: "api_key" | "oauth" | "token";
   readonly secret: string;
-  /** Milliseconds; a credential past it is of no use. */
+  /** Expiry in milliseconds since the epoch. */
   readonly expires: number | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface ProfileFile {
 const nothing: ProfileFile = { credentials: [], stats: {}, order: {} };
 const cache = new Map<string, { readonly stamp: string; readonly file: ProfileFile }>();
 
-/** Read again only when it changed on disk. Throws `auth.profiles-unreadable`. */
+/** Cached until the file changes on disk. Throws `auth.profiles-unreadable`. */
 export function readProfileFile(path: string): ProfileFile {
   const stamp = stampOf(path);
   if (stamp === undefined) return nothing;
@@ -43,7 +43,7 @@ export function readProfileFile(path: string): ProfileFile {
   return file;
 }
 
-/** Changes the counters of one profile and nothing else; keys we do not know stay. */
+/** Changes only the counters of one profile; unknown keys stay. */
 export function writeUsageStats(path: string, profileId: string, stats: UsageStats): void {
   const raw = readRaw(path);
   if (raw === undefined) return;
@@ -73,7 +73,7 @@ function parseCredential(id: string, value: unknown): StoredCredential[] {
   const provider = value["provider"].toLowerCase();
   const expires = typeof value["expires"] === "number" && value["expires"] > 0 ? value["expires"] : undefined;
   const make = (type: StoredCredential["type"], secret: unknown): StoredCredential[] => {
-    // Keys pasted from a web page bring line breaks along.
+    // Keys pasted from a web page may contain line breaks.
     const clean = typeof secret === "string" ? secret.replaceAll(/\s+/g, "") : "";
     return clean === "" ? [] : [{ id, provider, type, secret: clean, expires }];
   };
@@ -98,7 +98,7 @@ function readRaw(path: string): Record<string, unknown> | undefined {
     if (errnoOf(cause) === "ENOENT") return undefined;
     throw new OpenClawError("auth.profiles-unreadable", `cannot read the auth profiles in ${path}`, {
       cause,
-      hint: `mend or remove ${path}`,
+      hint: `correct or remove ${path}`,
     });
   }
 }

@@ -1,4 +1,4 @@
-// Which credential a call uses: stored profiles in order, then the config, then the environment; failing ones rest.
+// Chooses the credential of a call: stored profiles in order, then the config, then the environment; failing ones cool down.
 import { join } from "node:path";
 
 import type { Clock } from "../base/clock.ts";
@@ -21,15 +21,15 @@ import {
 import type { Credential } from "./wire.ts";
 
 export interface Choice {
-  /** A profile id; `env:NAME` and `config` for keys that are no profile. */
+  /** A profile id; `env:NAME` or `config` for keys from elsewhere. */
   readonly profile: string;
   readonly credential: Credential | undefined;
-  /** Undefined: can be used now. */
+  /** Undefined when it can be used now. */
   readonly restsUntil: number | undefined;
 }
 
 export interface Profiles {
-  /** Best first: usable ones in their order, then resting ones by how soon they are back. */
+  /** Best first: usable credentials in order, then cooling ones by the end of their cool-down. */
   choices(ref: ModelRef, place: Place, agentId: string): readonly Choice[];
   report(ref: ModelRef, agentId: string, profile: string, outcome: "ok" | ModelFailure): void;
 }
@@ -47,7 +47,7 @@ const hourMs = 60 * minuteMs;
 
 export function createProfiles({ config, env, paths, clock, log }: ProfilesDeps): Profiles {
   const overlay = new Map<string, UsageStats>();
-  /** Staying with one keeps the vendor's prompt cache warm. */
+  /** Keeping one credential keeps the vendor's prompt cache warm. */
   const sticky = new Map<string, string>();
   const warned = new Set<string>();
 
@@ -116,7 +116,7 @@ export function createProfiles({ config, env, paths, clock, log }: ProfilesDeps)
       writeUsageStats(path, profile, stats);
       overlay.delete(`${path}\n${profile}`);
     } catch (error) {
-      // The counters stay in memory; a full disk must not end a conversation.
+      // The counters stay in memory: a full disk must not stop a conversation.
       log.warn(`could not write ${path}`, { error: error instanceof Error ? error.message : String(error) });
     }
   }
@@ -179,7 +179,7 @@ function plainKeys(place: Place, env: Env): readonly { readonly profile: string;
   return [...configured, ...fromEnv];
 }
 
-/** A key that was exchanged starts afresh. */
+/** A replaced key starts without failures. */
 function memoryId(provider: string, profile: string, key: string): string {
   return `${provider}:${profile}:${sha256(key).slice(0, 16)}`;
 }
@@ -192,7 +192,7 @@ function memoryKeyOf({ provider }: ModelRef, profile: string, config: Config, en
   return memoryId(provider, profile, key ?? "");
 }
 
-/** A failure of the future was counted by a clock that has been set back since: its rest would last too long. */
+/** Ignores failures with a future time: the clock was set back, and the cool-down would last too long. */
 function restingUntil(stats: UsageStats, now: number): number | undefined {
   const { cooldownUntil = 0, disabledUntil = 0, lastFailureAt = 0 } = stats;
   if (lastFailureAt > now) return undefined;
@@ -204,7 +204,7 @@ function succeeded({ lastUsed = 0 }: UsageStats, now: number): UsageStats {
   return { lastUsed: Math.max(lastUsed, now), errorCount: 0 };
 }
 
-/** Use alone is written once a minute at most: a sync to disk for every turn would be felt. */
+/** Successful use is written at most once a minute, because a disk sync per turn is too slow. */
 function isWorthWriting(
   { lastUsed = 0, errorCount = 0, cooldownUntil, disabledUntil }: UsageStats,
   now: number,
@@ -212,7 +212,7 @@ function isWorthWriting(
   return errorCount > 0 || cooldownUntil !== undefined || disabledUntil !== undefined || now - lastUsed > minuteMs;
 }
 
-/** Only what a rest can mend counts: a lost connection says nothing about a credential. */
+/** Only failures of the credential count; a lost connection does not. */
 function failed(before: UsageStats, { kind }: ModelFailure, now: number, provider: string, config: Config): UsageStats {
   if (kind !== "auth" && kind !== "rate-limit" && kind !== "billing") return before;
   const limits = config.auth?.cooldowns;

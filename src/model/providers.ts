@@ -1,12 +1,12 @@
-// Model services the house knows by name: where they are, what they speak, which variable holds the key.
+// Well-known model providers: base URL, protocol and the variable with the API key.
 import type { ModelApi } from "../core/model-api.ts";
 
 export interface KnownProvider {
   readonly api: ModelApi;
-  /** Undefined where the vendor's package knows it. */
+  /** Undefined when the vendor's package has it. */
   readonly baseUrl?: string;
   readonly envKeys: readonly string[];
-  /** Runs on this machine and usually wants no key. */
+  /** Runs on this machine and usually needs no key. */
   readonly isLocal?: boolean;
 }
 
@@ -38,7 +38,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   vllm: local(8000),
 };
 
-/** The order of ruling 26, with the model each starts with. */
+/** The order of docs/decisions/0026-models-are-found.md, with the default model of each provider. */
 export const firstChoices: readonly { readonly provider: string; readonly id: string }[] = [
   { provider: "anthropic", id: "claude-opus-4-6" },
   { provider: "openai", id: "gpt-5.2" },
@@ -46,7 +46,7 @@ export const firstChoices: readonly { readonly provider: string; readonly id: st
   { provider: "openrouter", id: "openrouter/auto" },
 ];
 
-/** Short names, in force only for models that `agents.defaults.models` lists. */
+/** Built-in aliases; they apply only to models in `agents.defaults.models`. */
 export const usualAliases: Readonly<Record<string, string>> = {
   opus: "anthropic/claude-opus-4-6",
   sonnet: "anthropic/claude-sonnet-4-5",

@@ -1,4 +1,4 @@
-// What a vendor wants to see again of its own turn (thinking with signatures, ids), kept apart from what people read.
+// Stores what a vendor expects back of its own turn (signed reasoning, ids), apart from the visible text.
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 
 export interface Replay {
@@ -12,7 +12,7 @@ export type ReplayPart =
   | { readonly type: "text"; readonly options?: SharedV4ProviderOptions }
   | { readonly type: "call"; readonly id: string; readonly options?: SharedV4ProviderOptions };
 
-/** Undefined when it came from another vendor or model, or is no replay at all: then the plain message is sent. */
+/** Undefined for data of another vendor or model; then the plain message is sent. */
 export function usableReplay(value: unknown, dialect: string, model: string): Replay | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const replay = value as Partial<Replay>;

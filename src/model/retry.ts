@@ -1,4 +1,4 @@
-// Gets an answer out of several models: waits and asks again, changes the credential, goes on to the next model.
+// Gets an answer from a list of models: retries with delay, rotates credentials, falls back to the next model.
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Model, ModelBook, ModelEvent, ModelFacts, ModelFailure, ModelRef, ModelRequest } from "./model.ts";
@@ -6,30 +6,30 @@ import type { Model, ModelBook, ModelEvent, ModelFacts, ModelFailure, ModelRef, 
 export interface FailoverTurn {
   readonly agentId: string;
   readonly override?: ModelRef | undefined;
-  /** Made anew for each model tried: its tools and limits may differ. */
+  /** Built for each model, because tools and limits may differ. */
   request(ref: ModelRef, facts: ModelFacts): ModelRequest;
   readonly signal: AbortSignal;
 }
 
 export type FailoverEvent =
   | ModelEvent
-  /** From here on this model answers; what came before from another one, or another try, does not count. */
+  /** This model answers from here; output of earlier attempts is discarded. */
   | { readonly type: "model"; readonly ref: ModelRef; readonly facts: ModelFacts }
   | { readonly type: "notice"; readonly text: string };
 
 export interface FailoverDeps {
   readonly maxTries?: number;
-  /** All waiting of one turn together. */
+  /** Maximum total delay of one turn. */
   readonly maxWaitMs?: number;
   readonly sleep?: (durationMs: number, signal: AbortSignal) => Promise<void>;
-  /** 0 up to 1. */
+  /** Random number from 0 to 1. */
   readonly random?: () => number;
 }
 
 const firstWaitMs = 500;
 const longestWaitMs = 20_000;
 
-/** Never throws; the last event is `end` or `error`. Once text or a call was given out, a failure is final. */
+/** Never throws; the last event is `end` or `error`. After text or a call was emitted, a failure is final. */
 export function createStreamModel(
   book: ModelBook,
   deps: FailoverDeps = {},
@@ -58,7 +58,7 @@ export async function* streamWithFailover(
     const next = candidates[index + 1];
     if (next !== undefined) yield { type: "notice", text: `${named(ref)}: ${last.message}; trying ${named(next)}` };
   }
-  // Everything rests: one honest try tells the person more than our own bookkeeping would.
+  // All credentials cool down: one attempt gives the person the real error.
   const [first] = candidates;
   if (!hasOpened && first !== undefined) {
     const outcome = yield* tryModel(book, first, turn, { ...purse, maxTries: 1 }, true);
@@ -75,7 +75,7 @@ interface Purse {
   readonly random: () => number;
 }
 
-/** "done": the last event is out. "none": no credential. Else why this model gave no answer. */
+/** "done": the last event was emitted. "none": no credential. Otherwise why this model gave no answer. */
 async function* tryModel(
   book: ModelBook,
   ref: ModelRef,
@@ -119,7 +119,7 @@ async function* tryModel(
     purse.leftMs -= waitMs;
     await purse.sleep(waitMs, signal);
     if (signal.aborted) return { kind: "aborted", message: "stopped" };
-    // Only a resting credential or a server that moved can make this fail; then the open one is as good.
+    // This fails only when all credentials cool down or the server moved; then the open one is used.
     model = (await book.open(ref, agentId, { resting: true })) ?? model;
   }
 }
@@ -147,12 +147,12 @@ async function* once(
   return { kind: "garbled", message: `${named(ref)}: the answer stopped without an end` };
 }
 
-/** Nothing another try or another model could mend; a conversation that is too long is the caller's to shorten. */
+/** Neither a retry nor another model helps; the caller shortens a conversation that is too long. */
 function isFinal({ kind }: ModelFailure): boolean {
   return kind === "aborted" || kind === "context";
 }
 
-/** Servers differ in the levels they take; without thinking all of them answer. */
+/** Servers differ in the thinking levels they accept; all of them accept none. */
 function refusesThinking({ kind, message }: ModelFailure, { thinking }: ModelRequest): boolean {
   const isRefused = kind === "invalid" || kind === "unsupported";
   return isRefused && thinking !== "off" && /reasoning|thinking|effort/i.test(message);
@@ -162,7 +162,7 @@ async function spare(book: ModelBook, ref: ModelRef, agentId: string): Promise<b
   return ((await book.ready?.(ref, agentId)) ?? 1) > 1;
 }
 
-/** As long as the server says, else twice as long each time, a little off so that many do not come back at once. */
+/** The delay the server asks for, otherwise exponential backoff with jitter. */
 function waitFor({ retryAfterMs }: ModelFailure, count: number, { leftMs, random }: Purse): number | undefined {
   const usual = Math.min(longestWaitMs, firstWaitMs * 2 ** (count - 1)) * (0.9 + 0.2 * random());
   const waitMs = Math.round(retryAfterMs ?? usual);

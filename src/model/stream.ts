@@ -1,4 +1,4 @@
-// One model call from request to last event: deadlines, abort, translation both ways. Never throws.
+// Runs one model call from request to last event: deadlines, abort, translation both ways. Never throws.
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -78,7 +78,7 @@ function limitsFor({ deadlines, wire }: ModelParts): Deadlines {
   return { ...deadlines, stallMs: Math.max(deadlines.stallMs, deadlines.firstTokenMs) };
 }
 
-/** Ends with the watchdog's signal even if the vendor's package does not. */
+/** Ends with the abort signal even if the vendor's package does not. */
 async function* partsOf(
   parts: ModelParts,
   request: ModelRequest,
@@ -102,7 +102,7 @@ async function* partsOf(
   }
 }
 
-/** Made once for a wire: a vendor's package builds its schemas with each model, which costs more than the request. */
+/** Created once per wire: the vendor's package builds its schemas for each model, which costs more than a request. */
 function modelOf(wire: Wire): LanguageModelV4 {
   const known = models.get(wire);
   if (known !== undefined) return known;
@@ -135,7 +135,7 @@ function callOptions(
   };
 }
 
-/** Whether the caller set something that does not go with free thinking. */
+/** Whether the caller set an option that excludes reasoning. */
 function isBound({ settings = {} }: ModelRequest): boolean {
   const { toolChoice = "auto", maxOutputTokens, temperature, topP } = settings;
   const forcesCall = toolChoice !== "auto" && toolChoice !== "none";
@@ -158,10 +158,10 @@ function samplingOf(settings: AnswerSettings): Partial<LanguageModelV4CallOption
 
 type ResponseFormat = NonNullable<LanguageModelV4CallOptions["responseFormat"]>;
 
-/** The packages drop what a model lacks and only warn; what the caller asked for must not get lost that way. */
+/** The packages drop unsupported settings with a warning; a requested setting must not be lost silently. */
 function missingSetting(warnings: readonly SharedV4Warning[], settings: AnswerSettings = {}): string | undefined {
   const asked = new Set([...Object.keys(settings), ...(settings.json === undefined ? [] : ["responseFormat"])]);
-  // What is usual anyway is not lost.
+  // A setting with its default value is not lost.
   if (settings.temperature === 1) asked.delete("temperature");
   if (settings.topP === 1) asked.delete("topP");
   const lost = warnings.find((warning) => warning.type === "unsupported" && asked.has(warning.feature));
@@ -170,7 +170,7 @@ function missingSetting(warnings: readonly SharedV4Warning[], settings: AnswerSe
   return lost.details === undefined ? name : `${name} (${lost.details})`;
 }
 
-/** As callers of the HTTP endpoints know them. */
+/** The parameter names of the HTTP endpoints. */
 const publicNames: Readonly<Record<string, string | undefined>> = {
   topP: "top_p",
   stopSequences: "stop",
@@ -200,7 +200,7 @@ function missedText(missed: Missed, { connectMs, firstTokenMs, stallMs }: Deadli
 
 function rejection(signal: AbortSignal): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
-  promise.catch(() => undefined); // Nobody may be racing any more when it comes.
+  promise.catch(() => undefined); // It may reject after the race is over.
   if (signal.aborted) reject(signal.reason);
   else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   return promise;

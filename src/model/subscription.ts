@@ -1,4 +1,4 @@
-// Whether an agent's Anthropic credential is a subscription (OAuth or set-up token): such an agent is asked less often.
+// Tells whether an agent's Anthropic credential is a subscription (OAuth or set-up token): such an agent has fewer heartbeats.
 import type { Env, Paths } from "../base/paths.ts";
 import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
@@ -18,7 +18,7 @@ export function usesAnthropicSubscription(config: Config, agentId: string, paths
   return first !== undefined && first !== "api_key";
 }
 
-/** In the order they would be tried. */
+/** In the order in which they are tried. */
 function orderedKinds(stored: readonly StoredCredential[], config: Config): readonly string[] {
   const mine = stored.filter(({ provider }) => provider === PROVIDER);
   const order = config.auth?.order?.[PROVIDER] ?? [];
@@ -28,7 +28,7 @@ function orderedKinds(stored: readonly StoredCredential[], config: Config): read
 
 const rank = (type: string): number => (type === "api_key" ? 1 : 0);
 
-/** An unreadable file is named where credentials are used; here it only means: nothing known. */
+/** An unreadable file is reported where credentials are used; here it counts as unknown. */
 function credentialsIn(path: string): readonly StoredCredential[] {
   try {
     return readProfileFile(path).credentials;

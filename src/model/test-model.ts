@@ -1,4 +1,4 @@
-// One tiny request, so that a person knows in a second whether a model works.
+// Sends one small request, so that a person sees quickly whether a model works.
 import { systemClock, type Clock } from "../base/clock.ts";
 import type { ModelBook, ModelFailure, ModelRef } from "./model.ts";
 

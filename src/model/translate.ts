@@ -1,4 +1,4 @@
-// Our conversation in the words of the vendors' packages: pairs mended, ids made fit, pictures where they are taken.
+// Translates a conversation for the vendors' packages: completes call and result pairs, adapts ids, places images.
 import type {
   LanguageModelV4FilePart,
   LanguageModelV4FunctionTool,
@@ -36,7 +36,7 @@ export function toTools(tools: readonly ModelTool[]): LanguageModelV4FunctionToo
   }));
 }
 
-/** Whether the calls under way were made with thinking we can show again; without it some vendors refuse to think. */
+/** Whether the open calls have reasoning that can be replayed; without it some vendors reject reasoning. */
 export function canThink(messages: readonly Message[], { dialect, modelId }: Target): boolean {
   if (dialect.thinkingNeedsReplay !== true) return true;
   const lastUser = messages.findLastIndex(({ role }) => role === "user");
@@ -59,7 +59,7 @@ function toTurns(messages: readonly Message[], target: Target): LanguageModelV4M
   return turns;
 }
 
-/** Results that stand before the next answer of the model; one that answers nothing is left out there. */
+/** Results before the next answer of the model; results without a call are left out. */
 function resultsAfter(messages: readonly Message[], at: number): ToolResultMessage[] {
   const found: ToolResultMessage[] = [];
   for (let next = at + 1; next < messages.length; next += 1) {
@@ -113,7 +113,7 @@ function assistantParts(
   return replayedParts(replay, texts, calls, ids);
 }
 
-/** In the vendor's own order. Text that was joined since then stands where the first of its parts stood. */
+/** In the vendor's order. Joined text takes the position of its first part. */
 function replayedParts(
   replay: Replay,
   texts: readonly string[],
@@ -173,7 +173,7 @@ function resultPart(
 
 const unanswered = "Error: no result: the run ended before this tool answered.";
 
-/** Never empty: several vendors refuse an empty result. Only some can mark a failure, so the text of every one says it. */
+/** Never empty, because several vendors reject empty results. The text names a failure, because only some vendors can mark one. */
 function resultText({ content, isError }: ToolResultMessage): string {
   const text = content.flatMap((block) => (block.type === "text" ? [block.text.toWellFormed()] : [])).join("\n");
   if (isError) return text === "" ? "Error: the tool failed without a message" : `Error: ${text}`;
@@ -198,7 +198,7 @@ function userParts(content: readonly Block[], { facts }: Target): UserPart[] {
   return parts.length === 0 ? [textPart("(empty message)")] : parts;
 }
 
-/** Models repeat ids, vendors refuse repeated ones: the second gets a number. */
+/** Models repeat ids and vendors reject repeated ones: the second gets a number. */
 function freshId(wanted: string, used: Set<string>, { dialect }: Target): string {
   let id = wanted;
   for (let count = 2; used.has(id); count += 1) id = dialect.callId(`${wanted.slice(0, 58)}_${count}`);
@@ -223,7 +223,7 @@ function mergeUsers(turns: LanguageModelV4Message[], { dialect }: Target): Langu
   return merged;
 }
 
-/** One mark after the system text (tools and prompt), one on each of the last two turns: the prefix grows by a turn. */
+/** Cache marks after the system text and on the last two turns, so that the cached prefix grows by a turn. */
 function markForCache(prompt: LanguageModelV4Prompt, name: string | undefined): LanguageModelV4Prompt {
   if (name === undefined) return prompt;
   const marks = new Set([

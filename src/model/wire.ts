@@ -1,4 +1,4 @@
-// What a vendor's leaf gives the house: a language model for one request, and how that vendor wants things said.
+// The contract of a vendor wire: a language model and the vendor's rules for requests.
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 
 import type { ModelFacts, ModelRequest } from "./model.ts";
@@ -20,7 +20,7 @@ export interface Credential {
 
 export interface Wire {
   readonly dialect: Dialect;
-  /** The vendor's model for any number of requests; each is told apart by its signal. */
+  /** The vendor's model for any number of requests; the signal identifies each request. */
   open(fetch: typeof globalThis.fetch): LanguageModelV4;
   options(request: ModelRequest, facts: ModelFacts): WireOptions;
 }
@@ -30,24 +30,24 @@ export type WireOptions = Pick<LanguageModelV4CallOptions, "reasoning" | "provid
 export interface Dialect {
   /** Replayed turns must come from the same dialect and model. */
   readonly name: string;
-  /** Pictures may stand in a tool's result; elsewhere they follow as a message of the user. */
+  /** Images may be part of a tool result; otherwise they follow as a user message. */
   readonly imagesInResults: boolean;
-  /** The conversation has to begin with the user. */
+  /** The conversation must start with a user message. */
   readonly userFirst: boolean;
-  /** Two messages of the user in a row become one. */
+  /** Consecutive user messages are merged. */
   readonly mergeUsers: boolean;
-  /** Options name under which cache marks are put, where the vendor wants them. */
+  /** Name of the provider options that carry cache marks, where the vendor has them. */
   readonly cacheMarks?: string;
-  /** Calls of a turn with thinking must show that thinking again, or the thinking of this turn has to be off. */
+  /** Calls of a turn with reasoning must replay that reasoning, or reasoning must be off. */
   readonly thinkingNeedsReplay?: boolean;
-  /** Thinking takes tokens of its own and goes with neither forced calls nor sampling: the caller's settings win. */
+  /** Reasoning excludes forced calls and sampling settings: the caller's settings win. */
   readonly thinkingIsFree?: boolean;
-  /** Calls come in one piece, however long the model writes on them: silence within an answer may last longer. */
+  /** Calls arrive in one piece, so that the stream may be silent for longer. */
   readonly wholeCalls?: boolean;
   callId(id: string): string;
 }
 
-/** Letters, digits, `_` and `-`, at most 64: what every vendor but one takes. */
+/** Letters, digits, `_` and `-`, at most 64: accepted by every vendor but one. */
 export function plainCallId(id: string): string {
   const plain = id.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
   return plain === "" ? "call" : plain;

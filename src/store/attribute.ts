@@ -1,4 +1,4 @@
-// Which table a row belongs to, told by its columns: for rows found outside the trees of a broken store.
+// Finds the table of a row by its columns, for rows found outside the trees of a damaged store.
 import type { Connection } from "./connection.ts";
 import type { RawRow } from "./pages.ts";
 import { text } from "./row.ts";

@@ -1,4 +1,4 @@
-// Whether the store is sound, found out while the gateway runs: after an unclean end and once a day, in a process of its own.
+// Checks the store while the gateway runs: after an unclean shutdown and once a day, in a separate process.
 import { execFile, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { setPriority } from "node:os";

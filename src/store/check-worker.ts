@@ -1,4 +1,4 @@
-// A process of its own that verifies a store and says what it found: the gateway neither waits nor grows for it.
+// The process that verifies a store and reports the result, so that the gateway neither waits nor grows.
 import { verifyStore } from "./verify.ts";
 
 const report = await verifyStore(process.argv[2] ?? "");

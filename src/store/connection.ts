@@ -1,4 +1,4 @@
-// One SQLite connection: its settings, its prepared statements, and running the steps of a table on it.
+// One SQLite connection: settings, prepared statements, and execution of table operations.
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,4 +1,4 @@
-// What a database or file error means for people: one code per way out.
+// Converts database and file errors into store errors, one code per remedy.
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -19,7 +19,7 @@ const IO_DIR_FSYNC = 1290;
 // The index of the log lives in a file that is grown before it is mapped; no room for it is a full disk, not a bad one.
 const IO_SHM_SIZE = 4874;
 
-/** OpenClawErrors and errors that are no fault of the disk come back as they are. */
+/** Returns OpenClawErrors and errors unrelated to the disk unchanged. */
 export function toStoreError(file: string, cause: unknown): unknown {
   if (cause instanceof OpenClawError) return cause;
   return fromErrno(file, errnoOf(cause), cause) ?? fromSqlite(file, sqliteCodeOf(cause), cause) ?? cause;
@@ -107,9 +107,9 @@ export function notAFile(file: string, cause?: unknown): OpenClawError {
 }
 
 function broken(file: string, cause: unknown): OpenClawError {
-  return new OpenClawError("store.io", `the disk failed under the store ${file}`, {
+  return new OpenClawError("store.io", `the disk failed while the store ${file} was used`, {
     cause,
-    hint: "look at the disk (dmesg), then restart the gateway",
+    hint: "check the disk (dmesg), then restart the gateway",
     details: { file, sqlite: sqliteCodeOf(cause) },
   });
 }

@@ -155,7 +155,7 @@ describe("group commit on a failing disk", () => {
     assert.deepEqual(read(), ["before"]);
   });
 
-  test("a failed write that is no failed flush is told, and the store goes on", async () => {
+  test("reports a failed write and continues when the flush did not fail", async () => {
     const { keep, read } = ground({ failOnce: { at: "COMMIT", errcode: 778 } });
     assert.deepEqual(await outcomesOf([keep("a")]), ["store.io"]);
     assert.deepEqual(await outcomesOf([keep("a")]), ["kept"]);

@@ -1,4 +1,4 @@
-// What a session key speaks of, as an expression that an index holds: listing by kind then reads only what it gives.
+// The kind of a session key as an indexed SQL expression, so that listing by kind reads only matching rows.
 
 const rest = "substr(key, 7 + instr(substr(key, 7), ':'))";
 

@@ -1,4 +1,4 @@
-// What takes space beside a store and is safe to delete, and whether there is any space left.
+// Finds files beside a store that are safe to delete, and tells whether disk space is left.
 import { readdirSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -8,7 +8,7 @@ import { errnoOf } from "../core/error.ts";
 const LITTLE_BYTES = 512_000;
 const MAX_NAMED = 5;
 
-/** Undefined while there is enough, or when it cannot be told. */
+/** Undefined while there is enough space, or when the amount is unknown. */
 export function spaceProblem(storeFile: string): { readonly message: string; readonly hint: string } | undefined {
   try {
     const { bavail, bsize } = statfsSync(dirname(storeFile));

@@ -103,7 +103,7 @@ describe("an older store", () => {
     assert.deepEqual(stateOf(file), { version: then, entries: 100, hasNotes: true });
   });
 
-  test("is not migrated while somebody else has it open", async () => {
+  test("is not migrated while another process has it open", async () => {
     const file = await newFilledFile();
     const store = await openSqliteStore({ file });
     await store.kv.set("s", "k", 1);

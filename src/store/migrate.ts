@@ -1,4 +1,4 @@
-// Brings a store to the shape this code knows: a new one directly, an older one as a verified copy that is switched in.
+// Migrates a store to the current schema: creates a new one, or replaces an older one by a verified copy.
 import { existsSync, renameSync, statSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -77,7 +77,7 @@ function switchToMigratedCopy(
   onStep: (step: MigrationStep) => void,
 ): string {
   const copy = `${file}.migrating`;
-  // One copy, and as much again for tables that the migration writes anew.
+  // One copy, and as much again for tables that the migration rewrites.
   requireRoom(file, dirname(file), 2);
   onStep("roomy");
   const old = openAlone(file);
@@ -104,7 +104,7 @@ function switchToMigratedCopy(
   }
 }
 
-/** Leaves WAL mode, which succeeds only when nobody else has the store open, and keeps everybody out until closed. */
+/** Leaves WAL mode, which fails while another process has the store open, and locks the store until closed. */
 function openAlone(file: string): Connection {
   const connection = openPlain(file);
   try {

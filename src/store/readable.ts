@@ -51,7 +51,7 @@ export function countByKey(connection: Connection, { table }: Shape): number | u
   return row === undefined ? undefined : number(row, "count");
 }
 
-/** Rows whose name the key index does not know: one of the two has changed. Undefined when that cannot be told. */
+/** Rows whose name the key index does not know: one of the two has changed. Undefined when that is unknown. */
 export function countUnnamed(connection: Connection, { table, key }: Shape): number | undefined {
   const same = ["n", ...key].map((column) => `named.${column} = record.${column}`).join(" AND ");
   const question = `SELECT count(*) AS count FROM ${table} AS record NOT INDEXED

@@ -1,4 +1,4 @@
-// Makes a store anew from its records when only what is derived from them is damaged; the old file is kept.
+// Rebuilds a store from its records when only derived data is damaged; keeps the old file.
 import { OpenClawError } from "../core/error.ts";
 import { newSecret } from "../base/ids.ts";
 import { removeStore } from "./store-files.ts";

@@ -1,4 +1,4 @@
-// Puts a verified backup in the place of a store; what was there is kept beside it.
+// Replaces a store by a verified backup; keeps the old store beside it.
 import { constants, copyFileSync, existsSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -21,7 +21,7 @@ export interface Restored {
 }
 
 export interface RestoreOptions {
-  /** The lock of the state folder; beside the store unless said otherwise. */
+  /** The lock of the state folder; by default beside the store. */
   readonly lockFile?: string;
 }
 

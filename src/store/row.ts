@@ -1,4 +1,4 @@
-// Rows to records: each column checked once where it enters, a bad one named.
+// Converts rows to records and checks each column; names an invalid one.
 import { OpenClawError } from "../core/error.ts";
 import type { ReportDamage, SqlRow } from "./sql.ts";
 

@@ -1,4 +1,4 @@
-// Saves every record of a damaged store that can still be read into a fresh one, and says what is lost and what may be.
+// Copies every readable record of a damaged store into a new one, and reports what is lost or may be lost.
 import {
   closeSync,
   copyFileSync,

@@ -1,4 +1,4 @@
-// The checksum of a transcript entry: bit rot that is still well-formed text does not pass for history.
+// The checksum of a transcript entry, which detects corruption that is still well-formed text.
 import { crc32 } from "node:zlib";
 
 export interface Sealed {

@@ -1,4 +1,4 @@
-// What verify and salvage must know of each table: the columns that name a record, and those that hold JSON.
+// The key columns and JSON columns of each table, for verify and salvage.
 
 export interface Shape {
   readonly table: string;

@@ -1,4 +1,4 @@
-// The little that tables ask of a database, so that each table is written once for every driver.
+// The database interface of the tables, so that each table is written once for every driver.
 
 export type SqlValue = string | number | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;

@@ -31,7 +31,7 @@ describe("the files of a store", () => {
     }
   });
 
-  test("are made private again when somebody opened them up", async () => {
+  test("are made private again when their mode was changed", async () => {
     const file = await newFilledFile();
     chmodSync(file, 0o644);
     await (await openSqliteStore({ file })).close();
@@ -45,7 +45,7 @@ describe("the files of a store", () => {
 });
 
 describe("opening", () => {
-  test("refuses a database of somebody else, and leaves it alone", async () => {
+  test("rejects a foreign database and leaves it unchanged", async () => {
     const file = newStoreFile();
     const database = new DatabaseSync(file);
     database.exec("CREATE TABLE theirs (a); PRAGMA user_version = 1");

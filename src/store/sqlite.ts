@@ -1,4 +1,4 @@
-// The store on SQLite: one connection, write-ahead log, group commit.
+// The SQLite driver of the store: one connection, write-ahead log, group commit.
 import { existsSync } from "node:fs";
 
 import { OpenClawError } from "../core/error.ts";
@@ -28,11 +28,11 @@ export interface SqliteOptions {
   readonly file: string;
   /** Looks only: every write rejects with `store.read-only`. An older store is refused, not migrated. */
   readonly readOnly?: boolean;
-  /** The caller made sure that nobody else has it open: what a dead process left unfinished is set aside and told. */
+  /** The caller holds the lock: what a dead process left unfinished is set aside and reported. */
   readonly onTorn?: (torn: TornLog) => void;
   /** An older store was brought to the shape of this version; the old file is kept. */
   readonly onMigrated?: (migrated: Migrated) => void;
-  /** Told about each damaged record that a reading met and went around. */
+  /** Called for each damaged record that a read skipped. */
   readonly onDamage?: ReportDamage;
 }
 

@@ -1,4 +1,4 @@
-// The place of a store on disk: private files in a private folder, and room to work.
+// The files of a store on disk: private files in a private folder, and the space they need.
 import {
   accessSync,
   chmodSync,

@@ -1,4 +1,4 @@
-// What is known of a store outside of it: that there was one, and what the last check found. Kept beside it, for the day it is gone.
+// A record beside the store: that a store existed and what the last check found, for the case that the store is lost.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 

@@ -72,7 +72,7 @@ function wholeCases(ground: Ground): void {
     assert.equal(await store.kv.get("a", "1"), 1);
   });
 
-  it("commits its neighbours when one write fails, and rejects only that one", async () => {
+  it("commits the other writes when one fails, and rejects only that one", async () => {
     const store = ground.store();
     const key = newSession().key;
     const outcomes = await Promise.allSettled([
@@ -86,7 +86,7 @@ function wholeCases(ground: Ground): void {
     ]);
     assert.deepEqual(
       outcomes.map((outcome) => (outcome.status === "fulfilled" ? "kept" : (outcome.reason as Error).message)),
-      ["kept", "the change went wrong", "kept", "there is no letter nobody", "kept"],
+      ["kept", "the change went wrong", "kept", "there is no inbox entry nobody", "kept"],
     );
     const again = await ground.restart();
     assert.equal(await again.kv.get("a", "before"), 1);

@@ -1,4 +1,4 @@
-// The contract between the house and its memory. Drivers are leaves; store.cases.ts is what each must pass.
+// The contract of the store. Every driver must pass store.cases.ts.
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { CallOutcome, JournalEntry } from "../protocol/methods/tools.ts";
 
@@ -113,18 +113,18 @@ export interface InboxEntry {
 }
 
 export interface InboxTable {
-  /** Durable: a letter exists from here on. Posting an id again changes nothing and returns the stored letter. */
+  /** Durable: the entry exists from here on. Posting an id again changes nothing and returns the stored entry. */
   post(entry: Pick<InboxEntry, "id" | "sessionKey" | "runId" | "at" | "body">): Promise<InboxEntry>;
-  /** Pending letters of a session in the order they were posted, now claimed. */
+  /** Claims and returns the pending entries of a session in the order they were posted. */
   claim(sessionKey: SessionKey, limit: number): Promise<InboxEntry[]>;
   /** Durable. The first end counts, later ones change nothing; rejects with `store.not-found` for an unknown id. */
   finish(id: string, state: "done" | "failed", result: unknown): Promise<void>;
-  /** Letters a dead process had claimed become pending again; returns how many. Called once at start. */
+  /** Makes entries that a dead process had claimed pending again; returns how many. Called once at start. */
   reclaim(): Promise<number>;
   get(id: string): Promise<InboxEntry | undefined>;
-  /** Sessions with pending letters, the longest waiting first. */
+  /** Sessions with pending entries, the longest waiting first. */
   waiting(): Promise<SessionKey[]>;
-  /** Drops letters that ended and were posted before `before`; returns how many. Their ids can then be posted anew. */
+  /** Drops ended entries that were posted before `before`; returns how many. Their ids can then be posted again. */
   prune(before: number): Promise<number>;
 }
 
@@ -149,11 +149,11 @@ export interface RunTable {
   prune(before: number): Promise<number>;
 }
 
-/** `running` until it ended; `announcing` while its requester is told; `told` when nothing is left to do but archiving. */
+/** `running` until it ends; `announcing` while the result is delivered; `told` when only archiving is left. */
 export type ChildState = "running" | "ended" | "announcing" | "told";
 export type ChildStatus = "ok" | "error" | "timeout" | "killed" | "unknown";
 
-/** One sub-agent: its first run, its session and who asked for it. */
+/** One subagent: its first run, its session and its requester. */
 export interface ChildRecord {
   readonly runId: string;
   readonly childKey: SessionKey;
@@ -163,7 +163,7 @@ export interface ChildRecord {
   readonly status?: ChildStatus;
   readonly createdAt: number;
   readonly endedAt?: number;
-  /** When its session is put away; absent when it was, or never is. */
+  /** When its session is archived; absent when it was, or never is. */
   readonly archiveAt?: number;
   readonly body: unknown;
 }
@@ -176,16 +176,16 @@ export interface ChildTable {
   update(runId: string, change: (current: ChildRecord) => ChildRecord | undefined): Promise<ChildRecord | undefined>;
   /** Newest first. */
   ofRequester(key: SessionKey, limit: number): Promise<ChildRecord[]>;
-  /** How many of a requester are under way. */
+  /** How many of a requester are running. */
   running(key: SessionKey): Promise<number>;
-  /** Those under way, oldest first. */
+  /** The running ones, oldest first. */
   runningOf(key: SessionKey): Promise<ChildRecord[]>;
-  /** All that is not told yet, oldest first: after a start this is what a dead process left behind. */
+  /** All whose result is not delivered yet, oldest first: after a start, what a dead process left behind. */
   open(): Promise<ChildRecord[]>;
-  /** Those to be put away at `now`, the longest waiting first. */
+  /** Those to be archived at `now`, the longest waiting first. */
   due(now: number, limit: number): Promise<ChildRecord[]>;
   nextDue(): Promise<number | undefined>;
-  /** Drops those that were told and put away and ended before `before`; returns how many. */
+  /** Drops those that were delivered and archived and ended before `before`; returns how many. */
   prune(before: number): Promise<number>;
 }
 
@@ -260,7 +260,7 @@ export interface JournalTable {
   prune(keep: number): Promise<number>;
 }
 
-/** Work at set times. What it does and what came of it so far are the scheduler's own words. */
+/** A scheduled job. The scheduler defines the content of its body and state. */
 export interface JobRecord {
   readonly id: string;
   /** When it is due next; absent for a job that waits for nothing. */
@@ -273,7 +273,7 @@ export interface JobRecord {
 
 export type SlotState = "running" | "ran" | "failed" | "skipped" | "missed" | "unknown";
 
-/** One time a job was to run, and what became of it. `slot` is unique within its job. */
+/** One due time of a job and its outcome. `slot` is unique within its job. */
 export interface SlotRecord {
   readonly jobId: string;
   readonly slot: string;
@@ -305,7 +305,7 @@ export interface JobTable {
   update(id: string, change: (current: JobRecord) => JobRecord | undefined): Promise<JobRecord | undefined>;
   /** False when there was none. The rows of its slots stay. */
   delete(id: string): Promise<boolean>;
-  /** The one question a start asks: when something is due, and whether runs were left open. */
+  /** For the start: when a job is due next, and whether runs were left open. */
   outlook(): Promise<{ readonly nextAt?: number; readonly running: number }>;
   /** Due at `now`, the longest waiting first. */
   due(now: number, limit: number): Promise<JobRecord[]>;

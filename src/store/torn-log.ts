@@ -1,4 +1,4 @@
-// What a process that was cut off left at the end of the log: set aside and named before SQLite writes over it.
+// Sets aside the incomplete end of a log that a killed process left, before SQLite overwrites it.
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSync } from "node:fs";
 import { endianness } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -21,7 +21,7 @@ const HEADER_BYTES = 32;
 const FRAME_BYTES = 24;
 
 /**
- * Only for the one that owns the store, before it opens it: the end of a log that somebody is writing looks the same.
+ * Only for the one that owns the store, before it opens it: the end of a log that is being written looks the same.
  * Undefined when there is no log, or it ends with a whole commit. Costs nothing after an orderly end, which leaves no log.
  */
 export function setTornAside(file: string): TornLog | undefined {

@@ -51,7 +51,7 @@ describe("verify", () => {
     assert.deepEqual(readFileSync(file), before);
   });
 
-  test("what is no store is said to be none", async () => {
+  test("reports a file that is not a store", async () => {
     const file = newStoreFile();
     assert.deepEqual(failuresOf(await verifyStore(file)), [`opens: there is no store at ${file}`]);
     new DatabaseSync(file).exec("CREATE TABLE t (a)");
@@ -72,7 +72,7 @@ describe("verify", () => {
     ]);
   });
 
-  test("a transcript without its session is told, not condemned", async () => {
+  test("reports a transcript without its session, but not as damage", async () => {
     const file = await newFilledFile();
     const store = await openSqliteStore({ file });
     await store.sessions.delete(keyOf("k3"), { transcript: false });

@@ -98,7 +98,7 @@ function shapeCheck(version: number): StoreCheck {
 const brokenOrder = `SELECT session_id || ' has ' || count(*) || ' entries numbered ' || min(seq) || ' to ' || max(seq) AS problem
   FROM transcript GROUP BY session_id HAVING min(seq) <> 1 OR max(seq) <> count(*)`;
 
-/** Not a fault: a session that was reset or deleted leaves its transcript on purpose. Said, so that nothing hides. */
+/** Not a fault: a session that was reset or deleted leaves its transcript on purpose. Reported for completeness. */
 function orphanCheck(connection: Connection): StoreCheck {
   const name = "orphan transcripts";
   const found = ask(
@@ -118,7 +118,7 @@ function ask(connection: Connection, question: string, column: string): string[]
   try {
     return connection.run(rows(question)).map((row) => text(row, column));
   } catch (error) {
-    if (isDamage(error)) return ["cannot be told: a page it needs is damaged"];
+    if (isDamage(error)) return ["unknown: a page that it needs is damaged"];
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-// Which shape a store on disk has, asked without touching it.
+// Reads the schema version of a store on disk without changing it.
 import { existsSync, statSync } from "node:fs";
 
 import { OpenClawError } from "../core/error.ts";

@@ -51,7 +51,7 @@ function note(workspace: string, path: string, text: string): void {
   writeFileSync(file, text);
 }
 
-// Asked again while notes are still being read in: a busy machine takes longer than a search waits for them.
+// Asked again while notes are still being indexed: a busy machine takes longer than a search waits for them.
 const use = (tool: string, args: object, sessionKey = "main"): Promise<{ status: number; body: Answer }> =>
   until(
     async () => {

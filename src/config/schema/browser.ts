@@ -13,7 +13,7 @@ export const browser = notBuilt(
     remoteCdpTimeoutMs: whole("Milliseconds to wait for a browser elsewhere.", { default: 1500 }),
     remoteCdpHandshakeTimeoutMs: whole("Milliseconds to wait for its WebSocket.", { default: 3000 }),
     defaultProfile: text("Profile used when the call names none.", { default: "chrome" }),
-    color: color("Colour that marks the agent's window.", "#FF4500"),
+    color: color("Color that marks the agent's window.", "#FF4500"),
     headless: flag("Run without a window.", { default: false }),
     noSandbox: flag("Start the browser without its own sandbox.", { default: false }),
     executablePath: text("Program to start.", { fallback: "the first Chromium found", place: "kept" }),
@@ -26,7 +26,7 @@ export const browser = notBuilt(
       closed({
         cdpPort: whole("Debugging port.", { maximum: 65_535 }),
         cdpUrl: secret("Debugging address elsewhere; may carry a token."),
-        color: color("Colour that marks its window."),
+        color: color("Color that marks its window."),
         driver: choice("What drives it.", ["openclaw", "extension", "clawd"]),
       }),
     ),

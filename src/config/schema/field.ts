@@ -1,4 +1,4 @@
-// The words the config tree is written in: every key optional and described, every object closed.
+// Helpers for the config schema: every key is optional and described, every object is closed.
 import { Type, type TSchema } from "../../core/schema.ts";
 
 /**
@@ -71,7 +71,7 @@ export const oneOf = <Types extends TSchema[]>(description: string, types: [...T
 export const section = <Properties extends Shape>(description: string, properties: Properties) =>
   Type.Optional(Type.Object(properties, { description, additionalProperties: false, default: {} }));
 
-/** A closed object that is there only when somebody wrote it. */
+/** A closed object that exists only when the file sets it. */
 export const group = <Properties extends Shape>(description: string, properties: Properties) =>
   Type.Optional(closed(properties, description));
 

@@ -1,4 +1,4 @@
-// `session`: how conversations map to sessions and when these begin anew.
+// `session`: how conversations map to sessions and when sessions reset.
 import { Type } from "../../core/schema.ts";
 import { choice, closed, group, notBuilt, number, record, section, sendRules, text, texts, whole } from "./field.ts";
 

@@ -1,4 +1,4 @@
-// `talk`: speaking with the agent through an app.
+// `talk`: voice conversations with the agent through an app.
 import { Type } from "../../core/schema.ts";
 import { flag, notBuilt, record, secret, section, text } from "./field.ts";
 

@@ -41,7 +41,7 @@ function choose(
 const remoteOf = ({ first }: Chosen) => (first !== undefined && "remote" in first ? first.remote : undefined);
 const all = { OPENAI_API_KEY: "sk-o", GEMINI_API_KEY: "g-1", VOYAGE_API_KEY: "v-1" };
 
-test("by itself: openai, then gemini, then voyage, by who has a key", () => {
+test("chooses openai, gemini, then voyage, by available keys", () => {
   const { OPENAI_API_KEY: _openai, ...rest } = all;
   const { GEMINI_API_KEY: _gemini, ...last } = rest;
   assert.deepEqual(
@@ -58,20 +58,20 @@ test("by itself: openai, then gemini, then voyage, by who has a key", () => {
   assert.equal(remoteOf(choose({}, { env: rest }))?.model, "gemini-embedding-001");
 });
 
-test("without any key: the local model when it is installed, else a reason with the command that adds it", () => {
+test("chooses the installed local model without any key, otherwise names the command that adds it", () => {
   const chosen = choose({ provider: "auto" });
   if (hasExtra) assert.equal(chosen.first?.provider, "local");
   else assert.equal(chosen.hint, "openclaw memory extra add");
 });
 
-test("none is none, whatever keys there are", () => {
+test("chooses no embedder for provider none, whatever keys exist", () => {
   assert.deepEqual(choose({ provider: "none" }, { env: all }), {
     reason: "agents.defaults.memorySearch.provider is none",
     hint: "agents.defaults.memorySearch.provider",
   });
 });
 
-test("a provider by name without its key is said, not replaced", () => {
+test("reports a named provider without a key instead of replacing it", () => {
   assert.deepEqual(choose({ provider: "voyage" }, { env: { OPENAI_API_KEY: "sk-o" } }), {
     reason: 'No API key found for provider "voyage".',
     hint: "agents.defaults.memorySearch.remote.apiKey",
@@ -102,7 +102,7 @@ test("remote wins over models.providers, headers are merged, and an address of o
   assert.equal(choose({ provider: "openai", remote: { baseUrl: "mine" } }).reason, "not an address: mine");
 });
 
-test("ollama needs no key and is found under its usual address", () => {
+test("finds ollama under its usual address without a key", () => {
   assert.deepEqual(remoteOf(choose({ provider: "ollama", model: "all-minilm" })), {
     model: "all-minilm",
     baseUrl: "http://127.0.0.1:11434/v1",
@@ -112,7 +112,7 @@ test("ollama needs no key and is found under its usual address", () => {
   });
 });
 
-test("stored profiles come first; a log-in for chat is no key", () => {
+test("prefers stored profiles and ignores OAuth logins", () => {
   const folder = join(state, "agents", "main", "agent");
   mkdirSync(folder, { recursive: true });
   const profiles = {

@@ -55,18 +55,18 @@ export class EmbedError extends OpenClawError {
   }
 }
 
-/** Opened once per agent and settings. No embedder is no error: then words alone answer, and `reason` says why. */
+/** Opened once per agent and settings. Without an embedder, text search alone answers, and `reason` tells why. */
 export interface OpenedEmbedder {
   readonly embedder?: Embedder;
   readonly reason?: string;
-  /** The key or command that would mend it. */
+  /** The config key or command that fixes it. */
   readonly hint?: string;
   /** The first choice failed and another one answers. */
   readonly fallback?: { readonly from: string; readonly reason: string };
 }
 
 /**
- * Cheap to call again and again: the same embedder comes back until the settings change. Ask anew for every search and
+ * Cheap to call again and again: the same embedder comes back until the settings change. Call it for every search and
  * every stride: after failures of the first choice the configured `fallback` is what comes back, with another fingerprint.
  */
 export type OpenEmbedder = (agent: AgentId) => Promise<OpenedEmbedder>;

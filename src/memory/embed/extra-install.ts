@@ -94,10 +94,10 @@ function runNpm(stage: string, packages: readonly string[], env: Env): Promise<v
   ];
   return new Promise((done, fail) => {
     const child = spawn("npm", words, { cwd: stage, env: { ...env }, stdio: ["ignore", "ignore", "pipe"] });
-    let said = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (said = `${said}${text}`.slice(-4000)));
+    let output = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (output = `${output}${text}`.slice(-4000)));
     child.on("error", (cause) => fail(failed(`npm could not be started (${cause.message})`)));
-    child.on("close", (code) => (code === 0 ? done() : fail(failed(lastLines(said)))));
+    child.on("close", (code) => (code === 0 ? done() : fail(failed(lastLines(output)))));
   });
 }
 
@@ -107,8 +107,8 @@ function failed(why: string): OpenClawError {
   });
 }
 
-function lastLines(said: string): string {
-  const lines = said.split("\n").filter((line) => line.trim() !== "" && !line.includes("complete log"));
+function lastLines(output: string): string {
+  const lines = output.split("\n").filter((line) => line.trim() !== "" && !line.includes("complete log"));
   return lines.slice(-3).join(" ").replaceAll(/\s+/g, " ").slice(0, 300) || "npm failed";
 }
 

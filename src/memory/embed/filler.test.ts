@@ -1,4 +1,4 @@
-// Filling an index with vectors in the background: strides, failures, a text nobody takes, stopping and going on.
+// Computing vectors in the background: batches, failures, a rejected text, stop and resume.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -92,7 +92,7 @@ test("what was done before a stop is kept; another filler goes on from there", a
   second.close();
 });
 
-test("a failure is said, rested on, and tried again by itself", async () => {
+test("reports a failure, waits, and tries again", async () => {
   const { port, status, close } = index(names(3));
   let isDown = true;
   const embedder = fake(async (texts, kind, signal) => {

@@ -34,7 +34,7 @@ try {
   const engine = load(model);
   process.on("message", (request: WorkerRequest) => {
     const task = { request, vectors: [] };
-    // Somebody waits for the answer to a query.
+    // A person waits for the answer to a query.
     const at = request.isQuery ? tasks.findIndex(({ request: other }) => !other.isQuery) : -1;
     if (at < 0) tasks.push(task);
     else tasks.splice(at, 0, task);

@@ -1,4 +1,4 @@
-// The local model: the shared promises, and that its process comes with the first request and goes when nobody asks.
+// The local model: the shared cases, and that its process starts with the first request and ends when idle.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -39,7 +39,7 @@ else {
     await gone(pids[1] ?? 0);
   });
 
-  test("a process that dies fails what it was asked and is started anew by the next request", async () => {
+  test("fails the pending request when the process dies, and starts it again with the next request", async () => {
     const pids: number[] = [];
     const embedder = createLocal(model, { onStart: (pid) => pids.push(pid) });
     const asked = embedder.embed(["the long story of a lighthouse keeper. ".repeat(60)], "passage");
@@ -62,7 +62,7 @@ else {
     await embedder.close();
   });
 
-  test("weights that are no model are said to be so, not waited for", async () => {
+  test("reports invalid weights at once", async () => {
     const broken = createLocal({ ...model, weights: model.folder });
     await assert.rejects(broken.embed(["one"], "query"), EmbedError);
     await broken.close();

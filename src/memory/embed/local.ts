@@ -1,4 +1,4 @@
-// The local model behind the contract: a process of its own, started on first use, gone when nobody asks any more.
+// The local embedding model: a separate process that starts with the first request and ends when idle.
 import { fork, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { setPriority } from "node:os";
@@ -13,7 +13,7 @@ import { meanOf, toVector, toVectors } from "./vector.ts";
 export interface LocalOptions {
   /** The process ends after so long without a request. */
   readonly idleMs?: number;
-  /** Told of every process started. */
+  /** Called for every started process. */
   readonly onStart?: (pid: number) => void;
 }
 
@@ -129,7 +129,7 @@ function start(model: LocalModel): ChildProcess {
   return child;
 }
 
-/** The house stays for an answer that is awaited, not for a model that waits. */
+/** A pending request keeps the gateway process alive; an idle model does not. */
 function hold(child: ChildProcess, isAwaited: boolean): void {
   if (isAwaited) child.ref();
   else child.unref();

@@ -37,7 +37,7 @@ const withRemote = (baseUrl: string, more: object = {}): Config => ({
   agents: { defaults: { memorySearch: { provider: "openai", remote: { baseUrl }, ...more } } },
 });
 
-test("the same settings give the same embedder, to every agent; other settings another one", async () => {
+test("shares an embedder between agents with the same settings", async () => {
   const server = await startFakeEmbeddings("openai");
   const { now, embedders } = start(withRemote(server.url));
   const first = (await embedders.open(main)).embedder;
@@ -49,7 +49,7 @@ test("the same settings give the same embedder, to every agent; other settings a
   await server.close();
 });
 
-test("three failures in a row bring the fall-back, with the reason; after a rest the first one is tried again", async () => {
+test("switches to the fallback after three failures and later tries the first one again", async () => {
   let isDown = true;
   const server = await startFakeEmbeddings("openai", {
     instead: () => (isDown ? json(401, "who are you") : undefined),
@@ -71,7 +71,7 @@ test("three failures in a row bring the fall-back, with the reason; after a rest
   await server.close();
 });
 
-test("while it is known to be down a query is answered at once, without asking", async () => {
+test("answers a query at once while the embedder is known to be down", async () => {
   const server = await startFakeEmbeddings("openai", { instead: () => json(401, "no") });
   const { now, embedders } = start(withRemote(server.url));
   const { embedder, fallback } = await embedders.open(main);
@@ -86,7 +86,7 @@ test("while it is known to be down a query is answered at once, without asking",
   await server.close();
 });
 
-test("no provider is no failure: the reason and what mends it come back", async () => {
+test("returns the reason and the fix when there is no provider", async () => {
   const { embedders } = start({ agents: { defaults: { memorySearch: { provider: "gemini" } } } });
   assert.deepEqual(await embedders.open(main), {
     reason: 'No API key found for provider "gemini".',

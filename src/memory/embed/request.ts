@@ -13,7 +13,7 @@ export interface Endpoint {
   readonly headers: Readonly<Record<string, string>>;
   /** Never shown, whatever the server says of it. */
   readonly secret: string | undefined;
-  /** The key of the config that mends what is wrong here. */
+  /** The config key that fixes a failure here. */
   readonly hint: string;
   readonly patience?: Partial<Record<EmbedKind, Patience>>;
 }
@@ -25,7 +25,7 @@ export interface Patience {
   readonly deadlines: Deadlines;
 }
 
-/** Somebody waits for a query; an index has time. */
+/** A person waits for a query; indexing has time. */
 const patienceOf: Readonly<Record<EmbedKind, Patience>> = {
   query: { tries: 2, waitMs: 1000, deadlines: { connectMs: 3000, firstTokenMs: 8000, stallMs: 8000 } },
   passage: { tries: 5, waitMs: 60_000, deadlines: { connectMs: 15_000, firstTokenMs: 60_000, stallMs: 30_000 } },

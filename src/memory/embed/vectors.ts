@@ -40,7 +40,7 @@ export function createVectors(database: DatabaseSync, options: VectorOptions): V
       const rest = look(cursor, limit);
       const rows = rest.length === 0 && cursor > 0 ? look(0, limit) : rest;
       cursor = rows.at(-1)?.id ?? 0;
-      // All is done for now: the time to put away what nobody needs.
+      // All vectors are up to date: unused ones are removed now.
       if (rows.length === 0) tidy();
       return [...new Map(rows.map(({ hash, text }) => [hash, { hash, text }])).values()];
     },

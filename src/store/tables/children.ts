@@ -1,4 +1,4 @@
-// The table of sub-agents: who asked for what, how it ended, and whether that was told.
+// The table of subagents: requester, outcome, and whether the outcome was delivered.
 import type { SessionKey } from "../../core/names.ts";
 import { damaged, fromJson, number, optionalNumber, readRecord, readRecords, text, toJson } from "../row.ts";
 import {

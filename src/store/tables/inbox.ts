@@ -1,4 +1,4 @@
-// The table of letters: one durable row per thing a session has been asked to do.
+// The table of the inbox (`letters`): one durable row per turn that a session was asked to run.
 import { OpenClawError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
 import { damaged, fromJson, number, optionalJson, readRecord, readRecords, text, toJson } from "../row.ts";
@@ -67,7 +67,7 @@ function* postOne(id: string, values: readonly SqlValue[]): Steps<InboxEntry> {
     values,
   );
   const stored = yield* readOne(id);
-  if (stored === undefined) throw new OpenClawError("store.damaged", `the letter ${id} did not stay in the inbox`);
+  if (stored === undefined) throw new OpenClawError("store.damaged", `the inbox entry ${id} was not stored`);
   return stored;
 }
 
@@ -77,7 +77,7 @@ function* finishOne(id: string, values: readonly SqlValue[]): Steps<void> {
     values,
   );
   if (changed > 0 || (yield* firstRow("SELECT id FROM letters WHERE id = ?", [id])) !== undefined) return;
-  throw new OpenClawError("store.not-found", `there is no letter ${id}`);
+  throw new OpenClawError("store.not-found", `there is no inbox entry ${id}`);
 }
 
 function* readOne(id: string): Steps<InboxEntry | undefined> {
@@ -86,7 +86,7 @@ function* readOne(id: string): Steps<InboxEntry | undefined> {
 
 function toInboxEntry(row: SqlRow): InboxEntry {
   const state = text(row, "state");
-  if (!states.has(state)) throw damaged("state is not one of a letter");
+  if (!states.has(state)) throw damaged("state is not one of an inbox entry");
   return {
     id: text(row, "id"),
     sessionKey: text(row, "session_key") as SessionKey,

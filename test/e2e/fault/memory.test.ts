@@ -40,7 +40,7 @@ async function search(gateway: TestGateway, query: string): Promise<Answer> {
   return details;
 }
 
-/** Asked again while notes are still being read in. */
+/** Asked again while notes are still being indexed. */
 const searchAtRest = (gateway: TestGateway, query: string): Promise<Answer> =>
   until(
     () => search(gateway, query),
@@ -125,7 +125,7 @@ test(
         const { results, provider, notes = [] } = await search(gateway, "red car");
         assert.deepEqual([results[0]?.path, provider], ["memory/a.md", "none"], broken);
         assert.ok(
-          notes.some((note) => note.startsWith("found by words only: ")),
+          notes.some((note) => note.startsWith("text search only, without semantic search: ")),
           `${broken}: ${notes.join()}`,
         );
       }

@@ -1,4 +1,4 @@
-// A store that is damaged in the middle, gone or empty: found and said without anybody asking for it.
+// A store that is damaged, missing or empty is detected and reported without a request.
 import assert from "node:assert/strict";
 import { closeSync, mkdirSync, openSync, rmSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ test("a store that is damaged in the middle is found by a check beside the runni
   await dispose(again);
 });
 
-test("a store that is gone or empty where one was before is said at the start", async () => {
+test("reports at startup that a store is missing or empty where one existed", async () => {
   const first = await startGateway();
   await first.stop();
   const file = join(first.state, "openclaw.sqlite");

@@ -36,7 +36,7 @@ describe("a full disk", () => {
     t.diagnostic(`${kept} entries acknowledged before the disk was full, all there`);
   });
 
-  test("a big write that does not fit does not take its neighbours with it", async (t) => {
+  test("rejects only the big write that does not fit", async (t) => {
     const folder = mountSmall(t, "3m");
     if (folder === undefined) return;
     const store = await openSqliteStore({ file: join(folder, "openclaw.sqlite") });
@@ -172,7 +172,7 @@ describe("a disk that may not be written", () => {
 });
 
 describe("a disk that fails to flush", () => {
-  test("ends the acknowledging: what was said to be kept before is there, nothing is said to be kept after", async (t) => {
+  test("stops acknowledging writes: everything acknowledged before is stored", async (t) => {
     if (!canTrace()) return t.skip("needs strace to make flushes fail");
     const file = newFile();
     await (await openSqliteStore({ file })).close();

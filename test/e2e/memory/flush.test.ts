@@ -1,4 +1,4 @@
-// Before a long session is summed up its agent writes down what should last; nobody sees that turn, only the file.
+// The memory flush: before compaction the agent saves lasting notes in a turn that chats do not show.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ interface Message {
   readonly content: unknown;
 }
 
-test("the memory flush: one silent turn before the summary writes memory/<day>.md, and the summary follows", async (t) => {
+test("writes memory/<day>.md in one silent turn before compaction", async (t) => {
   let notes = 0;
   let summaries = 0;
   const server = await startFakeOpenAI(({ body }: FakeRequest) => {

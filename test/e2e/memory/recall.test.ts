@@ -1,4 +1,4 @@
-// A small run of the recall benchmark: words and meaning together find at least what each finds alone.
+// A small run of the recall benchmark: hybrid search finds at least what each search finds alone.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,4 +1,4 @@
-// Old talk as memory: only when asked for, read in when enough is new, for the private chat alone.
+// Transcripts as memory: only when enabled, indexed when enough is new, only for the private chat.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -51,7 +51,7 @@ interface Hit {
 }
 
 async function search(query: string, sessionKey = "main"): Promise<readonly Hit[]> {
-  // Asked again while talk and notes are still being read in.
+  // Asked again while transcripts and notes are still being indexed.
   const { results } = await until(
     async () => {
       const { body } = await invoke(gateway, "memory_search", { query }, { body: { sessionKey } });
@@ -67,7 +67,7 @@ const talk = async (message: string, sessionKey = "main"): Promise<void> => {
   assert.equal(state, "final");
 };
 
-test("the first turn of a session brings the index up to date in the background", async () => {
+test("updates the index in the background with the first turn of a session", async () => {
   mkdirSync(join(gateway.workspace, "memory"), { recursive: true });
   writeFileSync(join(gateway.workspace, "memory", "a.md"), "the lynx is shy\n");
   await talk("where does the marmot winter?");
@@ -79,7 +79,7 @@ test("the first turn of a session brings the index up to date in the background"
   assert.ok(files.files >= 1);
 });
 
-test("sessions are found with their own source; memory_get still reads files only", async () => {
+test("finds sessions with their own source; memory_get reads only files", async () => {
   await wire.request("memory.index", {});
   const [hit] = await search("marmot winters Chur");
   assert.equal(hit?.source, "sessions");
@@ -88,7 +88,7 @@ test("sessions are found with their own source; memory_get still reads files onl
   assert.ok(status >= 400);
 });
 
-test("new talk is read in when enough of it is new: deltaMessages or deltaBytes", async () => {
+test("indexes a transcript when deltaMessages or deltaBytes is reached", async () => {
   await talk("remember the cormorant");
   assert.deepEqual(await search("cormorant"), []);
   await talk("remember the bittern");
@@ -100,18 +100,18 @@ test("new talk is read in when enough of it is new: deltaMessages or deltaBytes"
   assert.equal(hits[0]?.source, "sessions");
 });
 
-test("a group does not find what was said in private, nor does another agent", async () => {
+test("does not show a private transcript to a group or to another agent", async () => {
   assert.deepEqual(await search("cormorant", "agent:main:telegram:group:-1"), []);
   assert.deepEqual(await search("cormorant", "agent:plain:main"), []);
 });
 
-test("an agent without the experimental key keeps no talk", async () => {
+test("indexes no transcripts without the experimental key", async () => {
   await talk("remember the pelican", "agent:plain:main");
   await wire.request("memory.index", { agentId: "plain" });
   assert.deepEqual(await search("pelican", "agent:plain:main"), []);
 });
 
-test("a session that begins anew keeps its old talk findable", async () => {
+test("still finds the old transcript after a session reset", async () => {
   await talk("remember the dunlin", "agent:main:side");
   await wire.request("memory.index", {});
   await talk("remember the whimbrel", "agent:main:side");
@@ -121,7 +121,7 @@ test("a session that begins anew keeps its old talk findable", async () => {
   for (const bird of ["dunlin", "whimbrel", "curlew"]) assert.equal((await search(bird)).length > 0, true, bird);
 });
 
-test("a session that is deleted is found no more", async () => {
+test("no longer finds a deleted session", async () => {
   await talk("remember the heron", "agent:main:side");
   await wire.request("memory.index", {});
   assert.ok((await search("heron")).length > 0);

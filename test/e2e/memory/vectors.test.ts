@@ -1,4 +1,4 @@
-// Memory by meaning through the front door: a provider, a provider that is down, a fall-back, a crash, the local model.
+// Semantic search through a gateway: a provider, a provider that is down, a fallback, a crash, the local model.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -60,7 +60,7 @@ async function start(memorySearch: object, more: { home?: string; models?: objec
   return gateway;
 }
 
-/** Asked again while notes are still being read in. */
+/** Asked again while notes are still being indexed. */
 const search = (gateway: TestGateway, query: string): Promise<Answer> =>
   until(
     async () => {
@@ -96,7 +96,7 @@ const remote = ({ url }: FakeServer) => ({
   remote: { baseUrl: url, apiKey: key },
 });
 
-test("a note is found by what it means, and the answer names provider and model", async () => {
+test("finds a note by its meaning and names provider and model", async () => {
   const server = await serve();
   const gateway = await start(remote(server));
   try {
@@ -111,7 +111,7 @@ test("a note is found by what it means, and the answer names provider and model"
   }
 });
 
-test("a note written while the gateway runs is found by meaning after it got its vector; the others are not sent again", async () => {
+test("finds a new note by meaning once it has a vector, without sending the other notes again", async () => {
   const server = await serve();
   const gateway = await start(remote(server));
   try {
@@ -132,14 +132,14 @@ test("a note written while the gateway runs is found by meaning after it got its
   }
 });
 
-test("with the provider down the search answers from words, says why, and never fails", async () => {
+test("answers by text search and gives the reason when the provider is down", async () => {
   const server = await serve();
   await server.close();
   const gateway = await start(remote(server));
   try {
     assert.equal(pathsOf(await search(gateway, "lentil soup"))[0], "memory/2026-04-03.md");
     const answer = await searchUntil(gateway, "lentil soup", ({ notes: said = [] }) =>
-      said.some((note) => note.startsWith("found by words only: openai: no connection")),
+      said.some((note) => note.startsWith("text search only, without semantic search: openai: no connection")),
     );
     assert.deepEqual([pathsOf(answer)[0], answer.provider], ["memory/2026-04-03.md", "none"]);
   } finally {
@@ -147,7 +147,7 @@ test("with the provider down the search answers from words, says why, and never 
   }
 });
 
-test("a key that is refused is said once to the log and in the answer, and is in neither", async () => {
+test("reports a rejected key once in the log and in the answer, without showing the key", async () => {
   const server = await serve({ key: "another" });
   const gateway = await start(remote(server));
   try {
@@ -161,7 +161,7 @@ test("a key that is refused is said once to the log and in the answer, and is in
   }
 });
 
-test("the key of models.providers is used, and the configured fall-back steps in with its reason", async () => {
+test("uses the key of models.providers and switches to the configured fallback with a reason", async () => {
   const down = await serve({ instead: () => json(401, { error: { message: "who are you" } }) });
   const spare = await startFakeEmbeddings("ollama", { synonyms });
   servers.push(spare);
@@ -191,7 +191,7 @@ test("the key of models.providers is used, and the configured fall-back steps in
   }
 });
 
-test("killed while it embeds, the next start goes on where it stopped and loses nothing", async () => {
+test("continues embedding after kill -9 without losing vectors", async () => {
   let served = 0;
   const server = await serve({ instead: () => ((served += 1) > 3 && served < 1000 ? "hang" : undefined) });
   const first = await start(remote(server));
@@ -232,7 +232,7 @@ test("killed while it embeds, the next start goes on where it stopped and loses 
   }
 });
 
-test("another model means new vectors; going back costs nothing", async () => {
+test("computes new vectors for another model and reuses the old ones when switching back", async () => {
   const server = await serve();
   const first = await start(remote(server));
   await searchUntil(first, "automobile", ({ results }) => results.length > 0);
