@@ -1,4 +1,4 @@
-// Reading lines of a memory file: only memory, only Markdown, no links, bound to the root the path belongs to.
+// Reads lines of a memory file: only Markdown below a memory root, without following links.
 import { OpenClawError } from "../core/error.ts";
 import { openRoot } from "../base/rooted-fs.ts";
 import { refused } from "../base/rooted-error.ts";
@@ -8,16 +8,16 @@ import { curatedNames, rootOf, shownPath } from "./roots.ts";
 import type { IndexSettings } from "./settings.ts";
 import { join } from "node:path";
 
-/** Throws `memory.outside` for what is no memory, `memory.private` for what this asker may not see. */
+/** Throws `memory.outside` for other files, `memory.private` for files that this session may not see. */
 export async function readMemory(
   settings: Pick<IndexSettings, "workspace" | "extraPaths">,
   { path, from, lines }: Pick<MemoryRead, "path" | "from" | "lines">,
-  isOwners: boolean,
+  isOwnerChat: boolean,
 ): Promise<MemoryText> {
   const place = rootOf(settings, path);
   if (place === undefined) throw outside(path);
   const shown = shownPath(settings.workspace, join(place.root, place.name));
-  if (!isOwners && curatedNames.some((name) => name === shown)) throw forOwner(shown);
+  if (!isOwnerChat && curatedNames.some((name) => name === shown)) throw forOwner(shown);
   const text = await textAt(place.root, place.name);
   if (from === undefined && lines === undefined) return { path: shown, text };
   const start = Math.max(1, from ?? 1);
@@ -31,9 +31,9 @@ async function textAt(folder: string, name: string): Promise<string> {
     root: folder,
     guard({ access, real }) {
       if (access === "follow")
-        throw refused("fs.link", real, "is a link; memory follows none", { hint: "name the file itself" });
+        throw refused("fs.link", real, "is a link, and memory does not follow links", { hint: "name the file itself" });
     },
-  }).catch(nothingThere);
+  }).catch(ignoreMissing);
   if (root === undefined) return "";
   try {
     const { bytes } = await root.read(name, { maxBytes: MAX_NOTE_BYTES });
@@ -42,15 +42,15 @@ async function textAt(folder: string, name: string): Promise<string> {
       .replace(/^\uFEFF/, "")
       .replaceAll("\r\n", "\n");
   } catch (error) {
-    nothingThere(error);
+    ignoreMissing(error);
     return "";
   } finally {
     root.close();
   }
 }
 
-/** A note that is not there yet is an empty one. */
-function nothingThere(error: unknown): undefined {
+/** A missing note reads as empty text. */
+function ignoreMissing(error: unknown): undefined {
   if (error instanceof OpenClawError && (error.code === "fs.not-found" || error.code === "fs.not-directory"))
     return undefined;
   throw error;
@@ -58,12 +58,12 @@ function nothingThere(error: unknown): undefined {
 
 function outside(path: string): OpenClawError {
   return new OpenClawError("memory.outside", `${path.slice(0, 200)} is not a note`, {
-    hint: "MEMORY.md, memory/**/*.md, or a Markdown file below memorySearch.extraPaths",
+    hint: "use MEMORY.md, memory/**/*.md, or a Markdown file below memorySearch.extraPaths",
   });
 }
 
 function forOwner(path: string): OpenClawError {
-  return new OpenClawError("memory.private", `${path} is read in the private main session only`, {
-    hint: "ask in the main session, or keep what this chat may know under memory/",
+  return new OpenClawError("memory.private", `${path} can be read only in the private main session`, {
+    hint: "ask in the main session, or keep notes for this chat under memory/",
   });
 }
