@@ -1,4 +1,5 @@
-// A problem in a config, with its path, file and line.
+// One problem of a config, with the place where a person finds it.
+import { shortenHome } from "../base/paths.ts";
 
 export interface ConfigIssue {
   /** As `formatPath` writes it; `(root)` for the file as a whole. */
@@ -13,9 +14,10 @@ export interface ConfigIssue {
 
 export const rootPath = "(root)";
 
-/** `openclaw.json:3:5 gateway.portt: unknown key (did you mean port?)` */
-export function describeIssue(issue: ConfigIssue): string {
-  const { path, message, file, line, column, hint } = issue;
-  const place = file === undefined ? "" : `${[file, line, column].filter((part) => part !== undefined).join(":")} `;
+/** `~/.openclaw/openclaw.json:3:5  gateway.portt: unknown key (did you mean port?)`; `home` shortens the path. */
+export function describeIssue(issue: ConfigIssue, home?: string): string {
+  const { path, message, line, column, hint } = issue;
+  const file = issue.file === undefined || home === undefined ? issue.file : shortenHome(issue.file, home);
+  const place = file === undefined ? "" : `${[file, line, column].filter((part) => part !== undefined).join(":")}  `;
   return `${place}${path}: ${message}${hint === undefined ? "" : ` (${hint})`}`;
 }
