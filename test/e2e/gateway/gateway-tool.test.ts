@@ -98,7 +98,7 @@ describe("an agent that changes the config", () => {
     };
     const before = configText(gateway);
     await chat(wire, "main", "loosen yourself", "run-loosen");
-    assert.match(heard().at(-1) ?? "", /only the owner changes[\s\S]*Nothing was written/);
+    assert.match(heard().at(-1) ?? "", /needs the owner's approval[\s\S]*Nothing is written yet/);
     assert.equal(configText(gateway), before, "not one byte before the answer");
     const [asked, ...others] = await pendingOf(wire);
     assert.deepEqual(others, []);

@@ -59,8 +59,8 @@ test("/config set writes one key, checked first, with the comments of the file k
     (shown) => /"Bea"/.test(shown),
   );
   const kept = text();
-  assert.match(await say("/config set ui.assistant.nme Bea"), /not written[\s\S]*ui\.assistant\.nme/);
-  assert.match(await say("/config set gateway.port many"), /not written/);
+  assert.match(await say("/config set ui.assistant.nme Bea"), /nothing was written[\s\S]*ui\.assistant\.nme/);
+  assert.match(await say("/config set gateway.port many"), /nothing was written/);
   assert.equal(text(), kept);
   assert.match(await say("/config unset ui.assistant.name"), /removed/);
   assert.doesNotMatch(text(), /Bea/);
@@ -77,7 +77,7 @@ test("/debug overrides what is in force and nothing on disk; /status names it; r
   assert.match(await say("/debug set gateway.auth.token hidden-value-123456"), /overridden/);
   assert.doesNotMatch(await say("/debug show"), /hidden-value/);
   assert.match(await say("/debug set tools.nope 1"), /not applied/);
-  assert.match(await say("/debug reset"), /2 overrides taken back/);
+  assert.match(await say("/debug reset"), /2 overrides removed/);
   assert.match(await say("/tool agents_list {}"), /main/);
   assert.doesNotMatch(await say("/status"), /Overridden/);
   assert.equal(text(), kept);
