@@ -1,4 +1,4 @@
-// Webhooks over an open house: nothing is loaded before the first one comes, or before an earlier process left one to tell.
+// Webhooks of a running gateway; their modules are loaded with the first request, or when an earlier process left a result to report.
 import { lazy } from "../base/lazy.ts";
 import type { Outbound } from "../channel/outbound.ts";
 import { PROMISES } from "../gateway/webhook/promises.ts";
@@ -9,7 +9,7 @@ import type { Runtime } from "./runtime.ts";
 
 export interface Webhooks {
   readonly serve: ServeHook;
-  /** After a start: runs that ended, or still go on, while nobody could tell of them. */
+  /** After a start: reports runs that an earlier process did not finish reporting. */
   resume(): Promise<void>;
   /** Before the agents end. */
   close(): Promise<void>;

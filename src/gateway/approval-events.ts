@@ -1,4 +1,4 @@
-// Tells clients who may approve what waits and what was decided, and tells the desk whether there is any such client.
+// Sends approval events to clients that can approve, and tells the broker whether one is connected.
 import { toRequested, toResolved } from "../approval/record.ts";
 import type { ApprovalBroker } from "../approval/broker.ts";
 import { holdsScope } from "../protocol/scope.ts";

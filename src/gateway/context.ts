@@ -36,7 +36,7 @@ export interface GatewayContext {
   readonly undo?: Pick<Undo, "forget">;
   readonly devices: DeviceBook;
   readonly hub: Hub;
-  /** Shared with whoever else sends commands to nodes; the gateway's own when there is nobody else. */
+  /** Shared with the tools that send commands to nodes; without one the gateway creates its own. */
   readonly nodes?: Nodes;
   readonly presence: Presence;
   readonly presenceEvents: PresenceEvents;
@@ -45,7 +45,7 @@ export interface GatewayContext {
   readonly config: () => Config;
   /** Re-reads the file: what is on disk now, in force or not. */
   readonly readConfig: () => LoadedConfig;
-  /** Puts what is on disk in force now, as an edit that was seen would. Nothing happens when it is invalid or the same. */
+  /** Applies the config on disk now, as the file watcher would; no effect when it is invalid or unchanged. */
   readonly takeOver: () => void;
   /** Ends this run after `delayMs` and starts a new one in the same process. One restart is in flight at a time. */
   readonly restart: (reason: string, delayMs: number) => void;

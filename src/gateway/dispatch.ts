@@ -1,4 +1,4 @@
-// A request of a connected client: method, role, scope, parameters, then the work, and its answer or typed error.
+// Dispatches a request of a connected client: checks role, scope and parameters, runs the handler, sends the result.
 import { OpenClawError } from "../core/error.ts";
 import { describeIssues } from "../core/schema.ts";
 import { newId } from "../base/ids.ts";
@@ -70,7 +70,7 @@ export interface Dispatch {
 export interface DispatchDeps {
   readonly log: Log;
   readonly mask: Mask;
-  /** The session a request is about, from the words it uses for it; undefined when it is none. */
+  /** The session that a key or name in a request refers to; undefined when it is none. */
   readonly sessionOf?: (word: string) => string | undefined;
 }
 
@@ -99,7 +99,7 @@ export function createDispatch(served: readonly Served[], { log, mask, sessionOf
   };
 }
 
-/** `agent` without a session means the main one; everything else names it. */
+/** `agent` without a session uses the main one; other methods name it. */
 function sessionWordOf({ name }: Method, params: unknown): string | undefined {
   const { sessionKey, key } = params as { readonly sessionKey?: unknown; readonly key?: unknown };
   if (typeof sessionKey === "string") return sessionKey;
@@ -109,7 +109,7 @@ function sessionWordOf({ name }: Method, params: unknown): string | undefined {
 
 const MAX_SESSIONS = 200;
 
-/** The last ones it asked about. */
+/** Remembers the sessions that the client asked about last. */
 function attend({ sessions }: Client, session: string): void {
   sessions.delete(session);
   sessions.add(session);
@@ -139,7 +139,7 @@ function invalid(message: string): OpenClawError {
   return new OpenClawError("wire.invalid-request", message);
 }
 
-/** Expected failures keep their words; anything else is a bug and only its reference leaves the house. */
+/** Expected failures keep their message; for a bug, clients get only a reference to the log entry. */
 export function toWireError(error: unknown, what: string, log: Log, mask: Mask): WireError {
   if (!(error instanceof OpenClawError)) {
     const reference = newId().slice(0, 8);

@@ -168,7 +168,7 @@ async function checkPairing(
     return { ok: true, role, scopes: wanted, deviceId: undefined, issued: undefined };
   }
   if (known !== undefined && known.roles.includes(role) && coversScopes(known.scopes, wanted)) {
-    // No list at all means what was approved, or what is left of it in the token; an empty list means nothing (ruling 28).
+    // No list at all means what was approved, or what is left of it in the token; an empty list means nothing (docs/decisions/0028-scopes-come-from-the-record.md).
     const approved = proof.by === "device-token" ? proof.scopes : known.scopes;
     const scopes = params.scopes === undefined && role === "operator" ? approved : wanted;
     return { ok: true, role, scopes, deviceId: known.deviceId, issued: await deps.devices.tokenFor(known, role) };

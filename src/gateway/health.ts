@@ -19,7 +19,7 @@ import { isAmong } from "./hub.ts";
 import { sandboxNow } from "./sandbox-state.ts";
 
 export interface Vitals {
-  /** Whoever may not look learns that the gateway is well, and nothing of agents and sessions. */
+  /** Clients without `operator.read` get no facts about agents and sessions. */
   health(client: Client): Promise<Health>;
   status(): Promise<GatewayStatus>;
   /** The last health without asking the store; for hello-ok, which must not wait. */
@@ -94,7 +94,7 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
     sessions: { path: storeFile, count: figures.count, recent: figures.recent.map((record) => toRecent(record, now)) },
   });
 
-  // Who logs in how decides the default interval, and that is in a file: not read for every question.
+  // The default interval depends on the auth profile, which is read from a file: cached for a second.
   const beats = new Map<AgentId, { readonly config: Config; readonly at: number; readonly settings: BeatSettings }>();
   const settingsNow = (agentId: AgentId): BeatSettings => {
     const config = context.config();
@@ -172,13 +172,13 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
   };
 }
 
-/** Only where there is some: the recorded shape is without it. */
+/** Absent in the recorded shape, so only set when there is a problem. */
 function troubleOf({ trouble, mask }: GatewayContext): Pick<Health, "trouble"> {
   const reason = trouble?.();
   return reason === undefined ? {} : { trouble: mask(reason) };
 }
 
-/** Only when the owner should look. */
+/** Only set when the owner should check the approvals file. */
 function approvalsOf({ approvalsCaution }: GatewayContext): Pick<Health, "approvals"> {
   const caution = approvalsCaution?.();
   return caution === undefined ? {} : { approvals: { caution } };

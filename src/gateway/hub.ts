@@ -5,7 +5,7 @@ import { holdsScope, type Scope } from "../protocol/scope.ts";
 import { eventFrame, type Client } from "./client.ts";
 import { createCrowd, FEW } from "./crowd.ts";
 
-/** Who is told: what people and agents say is for those who could read it in the history as well, not for every node. */
+/** The scope a client needs to receive an event: conversations go only to clients that may read the history. */
 export type Audience = Scope | "anybody";
 
 export function isAmong({ role, scopes }: Pick<Client, "role" | "scopes">, needs: Audience): boolean {
@@ -22,7 +22,7 @@ export interface Hub {
   add(client: Client): void;
   remove(client: Client): void;
   /**
-   * To operators who hold a scope: that of looking unless another is named, or `anybody` where an event tells nothing.
+   * To operators that hold the scope (default `operator.read`); `anybody` for events without private content.
    * Events are never replayed; a gap in `seq` says so.
    */
   broadcast(event: string, payload: unknown, options?: BroadcastOptions): void;
@@ -30,14 +30,14 @@ export interface Hub {
   broadcastJson(event: string, payload: string, options?: BroadcastOptions): void;
   /**
    * Text of a run as it grows. With many clients only those that asked about the session get it, without a number in
-   * the sequence; how the run began and ended is told to all.
+   * the sequence; the start and end of a run go to all.
    */
   stream(event: string, payload: unknown, session: string): void;
   /** To those of them that are chosen, without a number in the sequence: others would miss it. */
   sendSome(event: string, payload: unknown, chosen: (client: Client) => boolean): void;
   /** True while many clients wait for earlier events: what can be gathered should be. */
   isBehind(): boolean;
-  /** To one client, with the number of the last shared event: others miss nothing. */
+  /** To one client, with the number of the last shared event: the sequence of others has no gap. */
   sendTo(client: Client, event: string, payload: unknown, options?: { readonly stateVersion?: StateVersion }): void;
   /** Closes the connections of a device whose token is no longer good; not the one that asked for it. */
   dropDevice(deviceId: string, role: string, but?: Client): void;
@@ -74,7 +74,7 @@ export function createHub(clock: Clock): Hub {
     isBehind: () => crowd.isBehind(),
     add(client) {
       clients.add(client);
-      // No timer runs while nobody listens: an idle gateway is really idle.
+      // No timer runs without clients, so that an idle gateway stays idle.
       ticking ??= setInterval(
         () => broadcast("tick", { ts: clock.now() }, { needs: "anybody" }),
         WIRE_LIMITS.tickIntervalMs,

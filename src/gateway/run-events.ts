@@ -110,7 +110,7 @@ function newView(event: RunEvent): RunView {
   };
 }
 
-/** Tool events go to every client that asked for them and may look, whatever the verbose level (ruling 32), without a shared number. */
+/** Tool events go to every client that asked for them and may look, whatever the verbose level (docs/decisions/0032-tool-events-by-capability.md), without a shared number. */
 function sendTool(event: RunEvent, hub: Hub, mask: Mask): void {
   const { body } = event;
   if (body.stream !== "tool") return;

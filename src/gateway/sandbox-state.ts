@@ -1,4 +1,4 @@
-// Ruling 9 for clients: is the default agent sandboxed, can its sandbox start, and if not, the command that mends it.
+// The sandbox state of the default agent for clients: its mode, whether it starts, and the command that fixes it (docs/decisions/0009-sandbox-on-by-default.md).
 import type { AgentId } from "../core/names.ts";
 import { defaultAgentId } from "../config/agents.ts";
 import { modeOf, describeRoute } from "../exec/describe-route.ts";
@@ -7,7 +7,7 @@ import type { GatewayContext } from "./context.ts";
 
 type Surroundings = Pick<GatewayContext, "config" | "paths" | "env" | "clock">;
 
-/** A trial starts a process or two: pages that come together share one. */
+/** A trial starts processes, so clients that ask within this time share one. */
 const FRESH_MS = 15_000;
 
 export function sandboxNow({ config }: Pick<Surroundings, "config">): SandboxHealth & { readonly agentId: AgentId } {
@@ -20,15 +20,15 @@ export function sandboxNow({ config }: Pick<Surroundings, "config">): SandboxHea
     agentId,
     mode,
     caution: {
-      text: `The sandbox is off for agent ${agentId}: its tools act on the gateway's machine itself${
-        open ? ", and its commands run there without asking anybody" : ""
+      text: `The sandbox is off for agent ${agentId}: its tools act directly on the gateway host${
+        open ? ", and its commands run there without approval" : ""
       }.`,
       fix: `openclaw config set ${setKey} all`,
     },
   };
 }
 
-/** Tries a sandbox where one is configured. */
+/** Starts a sandbox to see whether it works, where one is configured. */
 export function createSandboxTrial(surroundings: Surroundings): () => Promise<SandboxHealth> {
   const { config, paths, env, clock } = surroundings;
   let last: { readonly at: number; readonly of: unknown; readonly answer: Promise<SandboxHealth> } | undefined;
@@ -42,7 +42,7 @@ export function createSandboxTrial(surroundings: Surroundings): () => Promise<Sa
       fix,
     } = await sandboxProbe({ config: config(), env }, paths, [state.agentId]);
     if (works) return { ...state, works };
-    const text = `A sandbox is configured for agent ${state.agentId} but cannot start here: ${reason}. Until it can, what belongs in it is refused; nothing runs on the machine instead.`;
+    const text = `A sandbox is configured for agent ${state.agentId} but cannot start here: ${reason}. Until it starts, sandboxed commands are denied; they do not run on the host instead.`;
     return { ...state, works, caution: { text, fix: fix ?? "openclaw sandbox explain" } };
   };
   return () => {

@@ -1,5 +1,5 @@
 // The gateway's one port: HTTP and WebSocket, opened last at start and closed first at the end.
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
@@ -7,14 +7,16 @@ import { WebSocketServer } from "ws";
 import type { Agents } from "../agent/agent.ts";
 import type { ModelBook } from "../model/model.ts";
 import { OpenClawError } from "../core/error.ts";
-import { CLOSE, WIRE_LIMITS } from "../protocol/frame.ts";
+import type { Log } from "../base/log.ts";
+import type { HelloOk } from "../protocol/connect.ts";
+import { CLOSE, WIRE_LIMITS, type StateVersion } from "../protocol/frame.ts";
 import { subjectOf } from "../tool/subject.ts";
 import { cannotListen, type Binding } from "./bind.ts";
 import { serveConnection, type ConnectionDeps } from "./connection.ts";
 import { UNREAD_MS } from "./outbox.ts";
 import type { GatewayContext } from "./context.ts";
 import { createDispatch, type Served } from "./dispatch.ts";
-import { createFairQueue } from "./fair-queue.ts";
+import { createFairQueue, type FairQueue } from "./fair-queue.ts";
 import { tellRequested } from "./devices.ts";
 import { judgeConnect } from "./handshake.ts";
 import type { Vitals } from "./health.ts";
@@ -25,11 +27,11 @@ import { createPage } from "./http/page.ts";
 import { createRoute } from "./http/route.ts";
 import { peerOf, type PeerRules } from "./peer.ts";
 import { sharedSecret, type SharedSecret } from "./secret.ts";
-import { createThrottle } from "./throttle.ts";
+import { createThrottle, type Throttle } from "./throttle.ts";
 import type { VoiceWake } from "./voice-wake.ts";
 import type { ServeHook } from "./webhook/serve.ts";
 
-/** Sockets that have not said who they are; above this new ones are turned away. */
+/** Connections before their handshake; above this number new ones are rejected. */
 const MAX_PENDING = 1024;
 const DRAIN_MS = 5000;
 /** How long a client may take to answer our close frame. */
@@ -42,7 +44,12 @@ export interface Gateway {
   readonly port: number;
   readonly urls: readonly string[];
   /** Tells clients, closes sockets, waits for requests in flight, frees the port. */
-  close(reason: { readonly text: string; readonly restartExpectedMs?: number }): Promise<void>;
+  close(reason: CloseReason): Promise<void>;
+}
+
+interface CloseReason {
+  readonly text: string;
+  readonly restartExpectedMs?: number;
 }
 
 export interface GatewayOptions {
@@ -55,27 +62,16 @@ export interface GatewayOptions {
   readonly pageFolder: string;
   readonly serveHook?: ServeHook;
   readonly voiceWake: VoiceWake;
-  /** Before each connection: who comes after a change of the config finds it in force. */
+  /** Called before each connection, so that a client that connects after a config change gets the new config. */
   readonly arriving?: () => void;
 }
 
-export async function openGateway({
-  context,
-  agents,
-  models,
-  vitals,
-  served,
-  binding,
-  pageFolder,
-  serveHook,
-  voiceWake,
-  arriving,
-}: GatewayOptions): Promise<Gateway> {
-  const { clock, log, hub, presence, presenceEvents, devices } = context;
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const { context, agents, models, binding, pageFolder, serveHook } = options;
+  const { clock, log } = context;
   const throttle = createThrottle(clock);
   const secret = (): SharedSecret => sharedSecret(context.config(), context.env);
   const peerRules = (): PeerRules => rulesOf(context, binding);
-  const dispatch = createDispatch(served, { ...context, sessionOf: (word) => sessionNamed(word, context) });
   const servePage = createPage(pageFolder);
   const queue = createFairQueue(clock);
   const route = createRoute({ context, throttle, agents, models, servePage, serveHook, secret, peerRules, queue });
@@ -85,36 +81,97 @@ export async function openGateway({
     perMessageDeflate: false,
     autoPong: false,
   });
-  const stateVersion = () => ({ presence: presence.version(), health: 1 });
-  const features = JSON.stringify({ methods: dispatch.announced, events: announcedEvents });
-  let pending = 0;
-  let port = binding.port;
+  const upgrade = createUpgrade(options, { sockets, throttle, secret, peerRules, queue });
 
+  const servers: Server[] = [];
+  let { port } = binding;
+  for (const host of binding.hosts) {
+    const server = createHttpServer(route, upgrade, log);
+    const opened = await listen(server, host, port, servers.length === 0);
+    if (!opened) continue;
+    servers.push(server);
+    port = (server.address() as AddressInfo).port;
+  }
+  return {
+    port,
+    urls: binding.hosts.slice(0, 1).map((host) => `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`),
+    close: (reason) => closeGateway(context, servers, sockets, reason),
+  };
+}
+
+interface UpgradeDeps {
+  readonly sockets: WebSocketServer;
+  readonly throttle: Throttle;
+  readonly secret: () => SharedSecret;
+  readonly peerRules: () => PeerRules;
+  readonly queue: FairQueue;
+}
+
+/** Turns an HTTP upgrade into a connection, while not too many wait for their handshake. */
+function createUpgrade(
+  options: GatewayOptions,
+  { sockets, throttle, secret, peerRules, queue }: UpgradeDeps,
+): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
+  const { context, served, arriving } = options;
+  const { clock, log, devices } = context;
+  const dispatch = createDispatch(served, { ...context, sessionOf: (word) => sessionNamed(word, context) });
+  let pending = 0;
   const connection: ConnectionDeps = {
     clock,
     log,
     dispatch,
     queue,
     judge: (params, nonce, peer) => judgeConnect(params, nonce, peer, { devices, throttle, clock, secret, peerRules }),
-    hello(client, { issued }) {
-      const mayLook = isAmong(client, "operator.read");
-      const server = { version: context.version, host: presence.host, connId: client.connId };
-      const { configPath, stateDir } = { configPath: context.paths.config, stateDir: context.paths.state };
-      const rest = {
-        health: vitals.lastHealth(client),
-        stateVersion: stateVersion(),
-        uptimeMs: Math.round(clock.now() - context.startedAt),
-        ...(mayLook ? { configPath, stateDir } : undefined),
-        sessionDefaults: vitals.sessionDefaults(),
-      };
-      const snapshot = `{"presence":${mayLook ? presenceEvents.list() : "[]"},${JSON.stringify(rest).slice(1)}`;
-      const tail = JSON.stringify({ ...(issued === undefined ? {} : { auth: issued }), policy: WIRE_LIMITS }).slice(1);
-      return `{"type":"hello-ok","protocol":3,"server":${JSON.stringify(server)},"features":${features},"snapshot":${snapshot},${tail}`;
-    },
+    hello: createHello(context, options.vitals, dispatch.announced),
+    ...membership(options),
+    settled: () => void (pending -= 1),
+  };
+  return (request, socket, head) => {
+    if (pending >= MAX_PENDING) {
+      return endWith(socket, 503, "too many connections wait for their handshake; retry", { "retry-after": "5" });
+    }
+    pending += 1;
+    arriving?.();
+    const peer = peerOf(request, peerRules());
+    // The answer to the upgrade and the challenge are one write.
+    socket.cork();
+    process.nextTick(() => socket.uncork());
+    sockets.handleUpgrade(request, socket, head, (ws) => serveConnection(ws, socket, peer, connection));
+  };
+}
+
+/** The payload of hello-ok as JSON. The parts that are the same for every client are serialized once. */
+function createHello(context: GatewayContext, vitals: Vitals, methods: readonly string[]): ConnectionDeps["hello"] {
+  const { clock, presence, presenceEvents, paths } = context;
+  const features = JSON.stringify({ methods, events: announcedEvents } satisfies HelloOk["features"]);
+  return (client, { issued }) => {
+    const mayRead = isAmong(client, "operator.read");
+    const server: HelloOk["server"] = { version: context.version, host: presence.host, connId: client.connId };
+    const rest: Omit<HelloOk["snapshot"], "presence"> = {
+      health: vitals.lastHealth(client),
+      stateVersion: stateVersionOf(context),
+      uptimeMs: Math.round(clock.now() - context.startedAt),
+      ...(mayRead ? { configPath: paths.config, stateDir: paths.state } : undefined),
+      sessionDefaults: vitals.sessionDefaults(),
+    };
+    const snapshot = `{"presence":${mayRead ? presenceEvents.list() : "[]"},${JSON.stringify(rest).slice(1)}`;
+    const tail = JSON.stringify({ ...(issued === undefined ? {} : { auth: issued }), policy: WIRE_LIMITS }).slice(1);
+    return `{"type":"hello-ok","protocol":3,"server":${JSON.stringify(server)},"features":${features},"snapshot":${snapshot},${tail}`;
+  };
+}
+
+/** Clients that join, leave or are rejected: the hub, presence, and requests for approval. */
+function membership({
+  context,
+  vitals,
+  voiceWake,
+}: GatewayOptions): Pick<ConnectionDeps, "joined" | "left" | "refused"> {
+  const { hub, log, presence, presenceEvents } = context;
+  return {
     joined(client, { opened }) {
       hub.add(client);
       if (opened !== undefined) {
-        log.warn("a paired node offers more than was approved; it has the rest when you allow it", {
+        log.warn("a paired node offers more than was approved; it gets the rest when you approve it", {
           node: client.info.displayName ?? client.deviceId,
           added: opened.added,
           hint: `openclaw devices approve ${opened.requestId}`,
@@ -124,7 +181,7 @@ export async function openGateway({
       if (presence.seen(client, "connect")) presenceEvents.changed();
       void vitals
         .health(client)
-        .then((health) => hub.sendTo(client, "health", health, { stateVersion: stateVersion() }));
+        .then((health) => hub.sendTo(client, "health", health, { stateVersion: stateVersionOf(context) }));
       // As recorded: without a number in the sequence.
       if (client.role === "node")
         client.send(eventFrame("voicewake.changed", JSON.stringify({ triggers: voiceWake.triggers() })));
@@ -141,81 +198,66 @@ export async function openGateway({
       log.warn(`connection refused: ${error.message}`, { address: peer.address, userAgent: peer.userAgent });
       if (opened !== undefined) tellRequested(hub, opened);
     },
-    settled() {
-      pending -= 1;
+  };
+}
+
+const stateVersionOf = ({ presence }: GatewayContext): StateVersion => ({ presence: presence.version(), health: 1 });
+
+function createHttpServer(
+  route: RequestListener,
+  upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void,
+  log: Log,
+): Server {
+  const server = http.createServer(
+    {
+      keepAliveTimeout: 65_000,
+      headersTimeout: 15_000,
+      requestTimeout: 60_000,
+      maxHeaderSize: 16_384,
+      // The route rejects requests without a Host header; the rejection of Node has no message.
+      requireHostHeader: false,
     },
-  };
+    route,
+  );
+  server.on("upgrade", upgrade);
+  // Ends connections that are idle or do not read; a client that waits for an answer stays connected.
+  const answering = countAnswering(server);
+  server.setTimeout(UNREAD_MS, (socket) => {
+    if (socket.writableLength > 0 || !answering(socket)) socket.destroy();
+  });
+  server.on("clientError", (error, socket) => {
+    log.debug("malformed HTTP request", { error });
+    answerMalformed(error, socket);
+  });
+  return server;
+}
 
-  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    if (pending >= MAX_PENDING) {
-      return endWith(socket, 503, "too many connections wait for their handshake; retry", { "retry-after": "5" });
-    }
-    pending += 1;
-    arriving?.();
-    const peer = peerOf(request, peerRules());
-    // The answer to the upgrade and the challenge are one write.
-    socket.cork();
-    process.nextTick(() => socket.uncork());
-    sockets.handleUpgrade(request, socket, head, (ws) => serveConnection(ws, socket, peer, connection));
-  };
-
-  const servers: Server[] = [];
-  for (const host of binding.hosts) {
-    const server = http.createServer(
-      {
-        keepAliveTimeout: 65_000,
-        headersTimeout: 15_000,
-        requestTimeout: 60_000,
-        maxHeaderSize: 16_384,
-        // Ours to refuse: Node's own refusal has no words.
-        requireHostHeader: false,
-      },
-      route,
-    );
-    server.on("upgrade", upgrade);
-    // A client that waits for an answer is left alone; one that takes nothing of it, or asks nothing more, is not.
-    const answering = countAnswering(server);
-    server.setTimeout(UNREAD_MS, (socket) => {
-      if (socket.writableLength > 0 || !answering(socket)) socket.destroy();
-    });
-    server.on("clientError", (error, socket) => {
-      log.debug("malformed HTTP request", { error });
-      answerMalformed(error, socket);
-    });
-    const opened = await listen(server, host, port, servers.length === 0);
-    if (!opened) continue;
-    servers.push(server);
-    port = (server.address() as AddressInfo).port;
-  }
-
-  return {
-    port,
-    urls: binding.hosts.slice(0, 1).map((host) => `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`),
-    async close({ text, restartExpectedMs }) {
-      presenceEvents.close();
-      hub.broadcast("shutdown", { reason: text, restartExpectedMs: restartExpectedMs ?? null }, { needs: "anybody" });
-      const closed = servers.map((server) => new Promise<void>((resolve) => void server.close(() => resolve())));
-      hub.closeAll(
-        restartExpectedMs === undefined ? 1001 : CLOSE.restart,
-        restartExpectedMs === undefined ? "gateway stopping" : "service restart",
-      );
-      // Kept connections fall idle one by one as their last answers go out.
-      const idle = setInterval(() => {
-        for (const server of servers) server.closeIdleConnections();
-      }, 20);
-      const impolite = setTimeout(() => {
-        for (const socket of sockets.clients) socket.terminate();
-      }, CLOSE_FRAME_MS);
-      const force = setTimeout(() => {
-        for (const server of servers) server.closeAllConnections();
-      }, DRAIN_MS);
-      await Promise.all(closed);
-      clearInterval(idle);
-      clearTimeout(impolite);
-      clearTimeout(force);
-      sockets.close();
-    },
-  };
+async function closeGateway(
+  { hub, presenceEvents }: GatewayContext,
+  servers: readonly Server[],
+  sockets: WebSocketServer,
+  { text, restartExpectedMs }: CloseReason,
+): Promise<void> {
+  presenceEvents.close();
+  hub.broadcast("shutdown", { reason: text, restartExpectedMs: restartExpectedMs ?? null }, { needs: "anybody" });
+  const closed = servers.map((server) => new Promise<void>((resolve) => void server.close(() => resolve())));
+  if (restartExpectedMs === undefined) hub.closeAll(1001, "gateway stopping");
+  else hub.closeAll(CLOSE.restart, "service restart");
+  // Kept connections become idle one by one as their last answers go out.
+  const idle = setInterval(() => {
+    for (const server of servers) server.closeIdleConnections();
+  }, 20);
+  const terminate = setTimeout(() => {
+    for (const socket of sockets.clients) socket.terminate();
+  }, CLOSE_FRAME_MS);
+  const force = setTimeout(() => {
+    for (const server of servers) server.closeAllConnections();
+  }, DRAIN_MS);
+  await Promise.all(closed);
+  clearInterval(idle);
+  clearTimeout(terminate);
+  clearTimeout(force);
+  sockets.close();
 }
 
 const announcedEvents = [
@@ -244,7 +286,7 @@ function sessionNamed(word: string, context: GatewayContext): string | undefined
   try {
     return subjectOf({ sessionKey: word }, context.config()).session;
   } catch (error) {
-    if (error instanceof OpenClawError) return undefined; // the method itself says what is wrong with it
+    if (error instanceof OpenClawError) return undefined; // the handler rejects it with a reason
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-// Our tools for programs that speak the Model Context Protocol: one message in, one answer out, nothing kept between.
+// Serves our tools over the Model Context Protocol: one message in, one answer out, without state between them.
 import { OpenClawError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 import { isRecord } from "../core/record.ts";
@@ -103,7 +103,7 @@ const looks: ReadonlySet<unknown> = new Set<Intent["does"]>(["look", "read", "fe
 const harms: ReadonlySet<unknown> = new Set<Intent["does"] | undefined>(["write", "run", "admin", undefined]);
 const reaches: ReadonlySet<unknown> = new Set<Intent["does"] | undefined>(["fetch", "send", "run", undefined]);
 
-/** By what its calls intend, one for each verb; what cannot be told counts as harm. */
+/** Derived from the effects of its actions; an unknown effect counts as destructive. */
 function annotationsOf(
   { summary, parameters }: OfferedTool,
   effect: (args: Record<string, unknown>) => Intent["does"] | undefined,

@@ -1,9 +1,9 @@
-// What people and their clients see of a waiting approval. Types only: the page reads this file too.
+// An approval as clients see it. Types only: the page imports this file too.
 
 export type ApprovalKind = "exec" | "config" | "node";
 export type ApprovalDecision = "allow-once" | "allow-always" | "deny";
 
-/** Everything a person is shown before answering. Spelled out: nothing in it is invisible or turns the text around. */
+/** What a person sees before answering; invisible and direction-changing characters are escaped. */
 export interface ApprovalCard {
   readonly title: string;
   /** What would happen, whole: the command line, or the change. Drawn in a fixed-width face, never as Markdown. */

@@ -11,13 +11,13 @@ export const operatorScopes = [
 ] as const;
 export type Scope = (typeof operatorScopes)[number];
 
-/** Admin holds all, write holds read. */
+/** `operator.admin` includes all scopes, `operator.write` includes `operator.read`. */
 export function holdsScope(held: readonly string[], needed: Scope): boolean {
   if (held.includes(needed) || held.includes("operator.admin")) return true;
   return needed === "operator.read" && held.includes("operator.write");
 }
 
-/** True when every wanted scope is held; unknown words are never held by anybody. */
+/** True when every requested scope is held; an unknown scope never is. */
 export function coversScopes(held: readonly string[], wanted: readonly string[]): boolean {
   return wanted.every((scope) => isScope(scope) && holdsScope(held, scope));
 }

@@ -215,7 +215,7 @@ export async function runTurn(
     const outcome = receipt.outcome ?? (await agents.wait(turn.runId, 24 * 3_600_000));
     if (outcome !== undefined) return outcome;
     // The gateway stops, or a day is over: what nobody can be answered with is not begun later.
-    await agents.abort({ sessionKey: turn.sessionKey, runId: turn.runId }, "nobody waits for it");
+    await agents.abort({ sessionKey: turn.sessionKey, runId: turn.runId }, "the client disconnected");
     throw new OpenClawError("run.unknown", "the run did not end before the gateway stopped", { hint: "send it again" });
   } finally {
     gone.removeEventListener("abort", onGone);
@@ -223,7 +223,7 @@ export async function runTurn(
   }
 }
 
-/** A failure is a failure on HTTP too (ruling 30). */
+/** A failed run is an HTTP error (docs/decisions/0030-failures-are-errors.md). */
 export function failureStatus(
   outcome: RunOutcome,
 ): { status: number; type: string; message: string; code: string } | undefined {

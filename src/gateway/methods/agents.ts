@@ -1,4 +1,4 @@
-// Agents made, changed and removed by edits of the config that keep its comments; their files, bound to the workspace.
+// Agents: created, changed and removed by config edits that keep comments; their files, confined to the workspace.
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -78,7 +78,7 @@ export function agentMethods(context: GatewayContext): Served[] {
         { path: `agents.list[${indexOf(context, agentId)}]`, remove: true },
         ...(kept.length === bindings.length ? [] : [{ path: "bindings", value: kept } satisfies Edit]),
       ]);
-      if (deleteFiles) putAside(folder, join(paths.state, "trash"), clock.now());
+      if (deleteFiles) moveToTrash(folder, join(paths.state, "trash"), clock.now());
       return { ok: true, agentId, removedBindings: bindings.length - kept.length };
     }),
     serve(methods.agentsFilesList)(async ({ agentId: raw }) => {
@@ -124,14 +124,14 @@ function indexOf(context: GatewayContext, id: AgentId): number {
   });
 }
 
-/** Nothing of a person's is destroyed on a word: the folder moves to the trash of the state folder. */
-function putAside(folder: string, trash: string, now: number): void {
+/** Moves the folder to the trash of the state folder instead of deleting it (docs/decisions/0047-deleted-agents-keep-files.md). */
+function moveToTrash(folder: string, trash: string, now: number): void {
   mkdirSync(trash, { recursive: true, mode: 0o700 });
   try {
     renameSync(folder, join(trash, `${basename(folder)}-${now}`));
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return; // it never had one
-    throw new OpenClawError("agent.files", `could not put ${folder} aside`, {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return; // the agent has no folder
+    throw new OpenClawError("agent.files", `could not move ${folder} to the trash`, {
       cause,
       hint: `remove it by hand: ${folder}`,
     });

@@ -1,4 +1,4 @@
-// The exec approvals file of this host, and what waits for a person's answer, over the wire.
+// The exec approvals file of this host and pending approvals over the wire.
 import { isDeepStrictEqual } from "node:util";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -24,7 +24,7 @@ export function approvalMethods({ paths, approvals, clock }: GatewayContext): Se
     serve(methods.approvalResolve)(async ({ id, decision }, client) => {
       if (!isDecision(decision)) throw new OpenClawError("wire.invalid-request", "invalid decision");
       const { state, reason } = await approvals.answer(id, decision, answererOf(client));
-      // As recorded, but for a yes that the rules in force do not allow: whoever gave it reads why nothing ran.
+      // As recorded, except for an approval that the rules in force deny: the answer says why the command did not run.
       return decision === "deny" || state !== "denied" ? { ok: true } : { ok: true, decision: "deny", reason };
     }),
     serve(methods.approvalsPending)(({ recent = 0 }) => ({
@@ -34,7 +34,7 @@ export function approvalMethods({ paths, approvals, clock }: GatewayContext): Se
     })),
   ];
 
-  /** A client that lost its connection may ask again for the very same thing; for another the id is taken. */
+  /** A client that lost its connection may repeat the same request; for a different one the id is taken. */
   function sameAsked(id: string | undefined, asked: ClientRequest): Approval | undefined {
     const known = id === undefined ? undefined : approvals.get(id);
     return known?.handler === null && isDeepStrictEqual(known.body, asked) ? known : undefined;

@@ -1,4 +1,4 @@
-// Channels and skills: none are built in yet, and the answers say so in the recorded shapes.
+// Channels and skills are not built yet: empty lists in the recorded shapes.
 import * as methods from "../../protocol/methods/channels.ts";
 import { defaultAgentId, workspaceOf } from "../../config/agents.ts";
 import { subjectOf } from "../../tool/subject.ts";

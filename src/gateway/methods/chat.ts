@@ -1,4 +1,4 @@
-// chat.send, chat.abort, agent, agent.wait: every turn is posted to the inbox; answers come from its run.
+// Messages to agents: every turn is posted to the inbox, and results come from its run.
 import { parseThinkingLevel, thinkingLevels, type ThinkingLevel } from "../../core/thinking-level.ts";
 import { OpenClawError } from "../../core/error.ts";
 import type { Block } from "../../core/message.ts";
@@ -53,10 +53,10 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
     }),
     serve(methods.agent)(async (params, client) => {
       if (params.extraSystemPrompt !== undefined && !holdsScope(client.scopes, "operator.admin"))
-        throw invalid("missing scope: operator.admin (extraSystemPrompt changes what the agent is told to do)");
+        throw invalid("missing scope: operator.admin (extraSystemPrompt changes the instructions of the agent)");
       const sessionKey = await sessionFor(params);
       await requireSend(store.sessions, sessionKey, context.config());
-      if (params.label !== undefined) await label(sessionKey, params.label);
+      if (params.label !== undefined) await setLabel(sessionKey, params.label);
       const turn: TurnRequest = {
         runId: params.idempotencyKey,
         sessionKey,
@@ -111,7 +111,7 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
     if (sessionId === undefined || sessionId === "") return subjectOf({ agentId }, config).session;
     const known = await store.sessions.byId(sessionId);
     if (known !== undefined) return known.key;
-    // A session id of the caller's own choosing: it gets a key of the same name, and keeps its id.
+    // An unknown session id starts a session with that id and a key of the same name.
     const keys = { defaultAgent: defaultAgentId(config), mainKey: mainKeyOf(config) };
     const { session } = subjectOf(
       { sessionKey: parseSessionKey(sessionId, keys, subjectOf({ agentId }, config).agent) },
@@ -121,8 +121,8 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
     return session;
   }
 
-  async function label(key: SessionKey, words: string): Promise<void> {
-    await store.sessions.update(key, (current) => ({ ...(current ?? newSession(key, clock.now())), label: words }));
+  async function setLabel(key: SessionKey, label: string): Promise<void> {
+    await store.sessions.update(key, (current) => ({ ...(current ?? newSession(key, clock.now())), label }));
   }
 }
 
@@ -158,11 +158,11 @@ export function toAgentReply(outcome: RunOutcome | undefined): methods.AgentRepl
   };
 }
 
-/** To speak takes less than to approve: `/approve` works only for who holds the scope (APR-017). */
+/** `/approve` works only for clients that hold `operator.approvals` (test/attack/README.md, APR-017). */
 function approverOf(client: Client): Pick<TurnRequest, "approver" | "admin"> {
   return {
     ...(mayApprove(client) ? { approver: answererOf(client) } : {}),
-    // Commands that change settings ask for what the methods behind them ask for (GWY-045).
+    // Chat commands that change settings need the scope of the methods behind them (test/attack/README.md, GWY-045).
     ...(holdsScope(client.scopes, "operator.admin") ? { admin: true } : {}),
   };
 }
@@ -183,7 +183,7 @@ function modelOf(raw: string | undefined): Pick<TurnRequest, "model"> {
 
 type Image = Extract<Block, { type: "image" }>;
 
-/** Only pictures reach the model this way; other attachments are refused by name rather than dropped in silence. */
+/** Only pictures reach the model this way; other attachments are rejected by name instead of dropped silently. */
 function imagesOf(
   attachments: readonly { mimeType?: string; content?: unknown; fileName?: string }[] | undefined,
 ): Image[] {

@@ -1,4 +1,4 @@
-// Jobs at set times, for clients.
+// Scheduled jobs for clients.
 import { OpenClawError } from "../../core/error.ts";
 import type { Mask } from "../../base/mask.ts";
 import type { Cron } from "../../cron/cron.ts";
@@ -14,14 +14,14 @@ const DEFAULT_LINES = 200;
 const PREVIEWED = 5;
 
 export function cronMethods(cron: Cron, storeFile: string, mask: Mask): Served[] {
-  /** Who may change a job reads it as it is; who may only look gets it without secrets, as with the config. */
-  const veilFor = async ({ scopes }: Client): Promise<Veil> => {
-    if (holdsScope(scopes, "operator.admin")) return asTheyAre;
+  /** Clients without `operator.admin` get jobs with secrets redacted, as with the config. */
+  const redactionFor = async ({ scopes }: Client): Promise<Redaction> => {
+    if (holdsScope(scopes, "operator.admin")) return unredacted;
     const { redactEntry, redactJob, redactText } = await import("../../cron/redact-job.ts");
     return {
       job: (job) => redactJob(job, mask),
       entry: (entry) => redactEntry(entry, mask),
-      words: (text) => redactText(text, mask),
+      text: (text) => redactText(text, mask),
     };
   };
   return [
@@ -30,42 +30,42 @@ export function cronMethods(cron: Cron, storeFile: string, mask: Mask): Served[]
       return { enabled, storePath: storeFile, ...rest };
     }),
     serve(methods.cronList)(async (options, client) => {
-      const veil = await veilFor(client);
-      return { jobs: (await cron.list(options)).map(veil.job) };
+      const redact = await redactionFor(client);
+      return { jobs: (await cron.list(options)).map(redact.job) };
     }),
     serve(methods.cronAdd)((job) => cron.add(job)),
     serve(methods.cronUpdate)((params) => cron.update(idOf(params), params.patch)),
     serve(methods.cronRemove)((params) => cron.remove(idOf(params))),
-    // Clients look at the runs right after: they are answered when it is over.
+    // Answered when the run is over, because clients read the runs next.
     serve(methods.cronRun)(async (params) => {
       const { ended, ...answer } = await cron.run(idOf(params), params.mode ?? "force");
       await ended;
       return answer;
     }),
     serve(methods.cronRuns)(async (params, client) => {
-      const veil = await veilFor(client);
+      const redact = await redactionFor(client);
       const { slot, offset = 0, limit = DEFAULT_LINES } = params;
       if (slot !== undefined) {
         const { text, ...page } = await cron.output(idOf(params), slot, { offset, limit });
-        return { slot, ...page, text: veil.words(text) };
+        return { slot, ...page, text: redact.text(text) };
       }
-      return { entries: (await cron.runs(idOf(params), params.limit ?? DEFAULT_RUNS)).map(veil.entry) };
+      return { entries: (await cron.runs(idOf(params), params.limit ?? DEFAULT_RUNS)).map(redact.entry) };
     }),
     serve(methods.cronPreview)(async ({ job, count = PREVIEWED, ...named }, client) => {
-      const veil = await veilFor(client);
+      const redact = await redactionFor(client);
       const preview = await cron.preview(job ?? { id: idOf(named) }, count);
-      return { ...preview, ...(preview.job === undefined ? {} : { job: veil.job(preview.job) }) };
+      return { ...preview, ...(preview.job === undefined ? {} : { job: redact.job(preview.job) }) };
     }),
   ];
 }
 
-interface Veil {
+interface Redaction {
   readonly job: (job: Job) => Job;
   readonly entry: (entry: RunEntry) => RunEntry;
-  readonly words: (text: string) => string;
+  readonly text: (text: string) => string;
 }
 
-const asTheyAre: Veil = { job: (job) => job, entry: (entry) => entry, words: (text) => text };
+const unredacted: Redaction = { job: (job) => job, entry: (entry) => entry, text: (text) => text };
 
 function idOf({ id, jobId }: { readonly id?: string; readonly jobId?: string }): string {
   const found = id ?? jobId;

@@ -1,4 +1,4 @@
-// Pairing and device tokens. Node pairing acts on the same record (ruling 33).
+// Pairing and device tokens; node pairing uses the same record (docs/decisions/0033-one-pairing-record.md).
 import * as methods from "../../protocol/methods/devices.ts";
 import type { Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
@@ -64,7 +64,7 @@ export function deviceMethods(context: GatewayContext): Served[] {
     }),
     serve(methods.nodePairApprove)(async ({ requestId }, client) => {
       const device = await approve(requestId, client);
-      // A node without a key of its own has no other way to its token.
+      // A node without a key gets its token only here.
       const issued = device.publicKey === "" ? await devices.tokenFor(device, "node") : undefined;
       const token = issued === undefined ? {} : { token: issued.deviceToken };
       return { requestId, node: { ...toNode(device, hub.clients), ...token } };

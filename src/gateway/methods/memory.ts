@@ -1,4 +1,4 @@
-// The owner's view of memory: what is indexed, reading it in now, and a search by hand.
+// Memory for clients: index state, indexing, searching.
 import { memoryIndex, memorySearch, memoryStatus } from "../../protocol/methods/memory.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { subjectOf } from "../../tool/subject.ts";

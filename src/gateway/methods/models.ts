@@ -8,7 +8,7 @@ import { serve, type Served } from "../dispatch.ts";
 
 export interface ModelMethodDeps {
   readonly models: ModelBook;
-  /** Looks at the environment and at loopback, now. */
+  /** Checks the environment and servers on loopback. */
   readonly scan: () => Promise<readonly methods.FoundModel[]>;
   readonly test: (ref: ModelRef, signal: AbortSignal) => Promise<methods.ModelTest>;
 }

@@ -10,7 +10,7 @@ export function nodePairingMethods({ devices, hub }: Pick<GatewayContext, "devic
   return [
     serve(methods.nodePairRequest)(async ({ nodeId, caps, commands, displayName, platform, remoteIp, ...facts }) => {
       const known = await devices.get(nodeId);
-      // What a device may do as an operator must not change with a request for a node.
+      // A node request must not change the rights of an operator device.
       if (known !== undefined && !known.roles.includes("node"))
         throw new OpenClawError("wire.invalid-request", "nodeId is the id of a paired device that is not a node", {
           hint: "openclaw devices list",
@@ -29,7 +29,7 @@ export function nodePairingMethods({ devices, hub }: Pick<GatewayContext, "devic
         role: "node",
         scopes: [],
         ...(remoteIp === undefined ? {} : { remoteIp }),
-        // Always said: a node that was approved for nothing in particular would have all that it offers.
+        // Always set: a node approved without abilities would get everything it offers.
         abilities: (isAsked ? undefined : waiting?.abilities) ?? asked,
       });
       if (created) tellRequested(hub, request);

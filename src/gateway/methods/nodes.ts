@@ -1,4 +1,4 @@
-// Nodes over the wire: listed, named, asked, answering, reporting; and the approvals file each keeps for itself.
+// Nodes over the wire: list, rename, invoke, results and events; and the approvals file of each node.
 import { OpenClawError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
 import { isRecord } from "../../core/record.ts";
@@ -20,7 +20,7 @@ const APPROVALS_MS = 10_000;
 
 export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">): Served[] {
   const { devices, hub, clock, store, approvals, log } = context;
-  let words: NodeMessages | undefined;
+  let messages: NodeMessages | undefined;
   const nodes = context.nodes ?? createNodes();
   nodes.attach({
     links: () => [...hub.clients].flatMap(toLink),
@@ -71,18 +71,18 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
     }),
     serve(methods.nodeEvent)(async ({ event, payload, payloadJSON }, client) => {
       const facts = payloadJSON === undefined ? payload : parsed(payloadJSON);
-      if (wordEvents.has(event)) return { ok: true, handled: true, ...(await hear(client, event, facts)) };
+      if (messageEvents.has(event)) return { ok: true, handled: true, ...(await hear(client, event, facts)) };
       nodes.report(client.deviceId ?? "", event, facts);
       return { ok: true };
     }),
     serve(methods.approvalsNodeGet)(({ nodeId }) => approvalsFile(nodeId, "system.execApprovals.get", {})),
     serve(methods.approvalsNodeSet)(({ nodeId, ...change }, client) => {
-      log.info("the approvals file of a node is changed", { nodeId, by: client.info.id });
+      log.info("changing the approvals file of a node", { nodeId, by: client.info.id });
       return approvalsFile(nodeId, "system.execApprovals.set", change);
     }),
   ];
 
-  /** Who speaks is who holds the connection; what the event says of its sender is not looked at. */
+  /** The sender is the connection's device; sender fields of the event are ignored. */
   async function hear(
     { deviceId, info }: Client,
     event: string,
@@ -90,9 +90,9 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
   ): Promise<{ readonly runId: string }> {
     if (deviceId === undefined) throw new OpenClawError("wire.invalid-request", "device identity required");
     const { createNodeMessages } = await import("../node-messages.ts");
-    words ??= createNodeMessages({ config: context.config, clock, store, turns });
+    messages ??= createNodeMessages({ config: context.config, clock, store, turns });
     const name = (await nodes.get(deviceId))?.displayName ?? info.displayName ?? "";
-    return words.hear({ nodeId: deviceId, name }, event, payload);
+    return messages.hear({ nodeId: deviceId, name }, event, payload);
   }
 
   async function invoke(request: InvokeRequest, signal: AbortSignal): Promise<methods.NodeInvokeResult> {
@@ -108,7 +108,7 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
     }
   }
 
-  /** Every run gets an id, so that its reports can be told from made-up ones; a claimed yes must be on record. */
+  /** Gives every run an id, so that forged reports are detected; a claimed approval must be on record. */
   async function checkedRun(
     nodeId: string,
     raw: unknown,
@@ -135,8 +135,8 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
   }
 }
 
-/** Events that are words for an agent; what reads them loads with the first. */
-const wordEvents: ReadonlySet<string> = new Set(["voice.transcript", "agent.request"]);
+/** Events that carry a message for an agent; their handler is loaded with the first one. */
+const messageEvents: ReadonlySet<string> = new Set(["voice.transcript", "agent.request"]);
 
 interface InvokeRequest {
   readonly nodeId: string;
@@ -165,7 +165,7 @@ function toLink(client: Client): NodeLink[] {
       ...(client.local ? {} : { remoteIp: client.address }),
       connectedAtMs: client.connectedAt,
       gone: client.gone,
-      // Recorded without a sequence: it is for this node alone.
+      // Without a sequence number, as recorded: only this node gets it.
       send: (event, payload) => client.send(eventFrame(event, JSON.stringify(payload))),
     },
   ];
@@ -176,7 +176,7 @@ function parsed(text: string): unknown {
     return parseStrict(text);
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof OpenClawError)
-      throw new OpenClawError("wire.invalid-request", "invalid node.event params: payloadJSON is no JSON");
+      throw new OpenClawError("wire.invalid-request", "invalid node.event params: payloadJSON is not valid JSON");
     throw error;
   }
 }
@@ -184,9 +184,9 @@ function parsed(text: string): unknown {
 function notOnRecord(): OpenClawError {
   return new OpenClawError(
     "node.not-approved",
-    "SYSTEM_RUN_DENIED: approval required (no person said yes to exactly this command, or the yes was used)",
+    "SYSTEM_RUN_DENIED: approval required (this exact command has no approval, or its approval was used)",
     {
-      hint: "ask first with exec.approval.request, for the same command, folder, agent and session",
+      hint: "request approval with exec.approval.request for the same command, folder, agent and session",
       details: { refused: true },
     },
   );

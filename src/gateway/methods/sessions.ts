@@ -20,7 +20,7 @@ import { serve, type Served } from "../dispatch.ts";
 const MAX_HISTORY_BYTES = 400_000;
 const MAX_ROWS = 1000;
 
-/** Whoever takes a session away ends first what works in it; its sub-agents go on, and their results wait. */
+/** Ends the runs of a session before it is reset or deleted; its subagents continue, and their results wait. */
 export interface SessionWork {
   /** Resolves when the runs of the session are over. */
   stop(session: SessionKey, reason: string): Promise<void>;
@@ -100,8 +100,8 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
     serve(methods.sessionsReset)(async ({ key: raw }) => {
       const key = keyOf(raw);
       subjectOf({ sessionKey: key }, context.config());
-      await context.approvals.withdrawAll(key, "its session was begun anew");
-      await work.stop(key, "its session was begun anew");
+      await context.approvals.withdrawAll(key, "its session was reset");
+      await work.stop(key, "its session was reset");
       return { ok: true, key, entry: toEntry(await resetSession(sessions, key, clock.now())) };
     }),
     serve(methods.sessionsDelete)(async ({ key: raw, deleteTranscript = true }) => {
@@ -134,13 +134,13 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
         ...(verboseLevel === undefined ? {} : { verboseLevel }),
       };
     }),
-    serve(methods.chatInject)(async ({ sessionKey, message: words, label }) => {
+    serve(methods.chatInject)(async ({ sessionKey, message: text, label }) => {
       const record = await findSession(sessions, sessionKey, keys());
       if (record === undefined)
         throw new OpenClawError("session.unknown", "session not found", { hint: "openclaw sessions" });
       const message: AssistantMessage = {
         role: "assistant",
-        content: [{ type: "text", text: label === undefined ? words : `[${label}]\n\n${words}` }],
+        content: [{ type: "text", text: label === undefined ? text : `[${label}]\n\n${text}` }],
         timestamp: clock.now(),
         stopReason: "stop",
       };
@@ -185,15 +185,15 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
 
   async function rowWith(
     record: SessionRecord,
-    wish: { includeLastMessage?: boolean; includeDerivedTitles?: boolean },
+    options: { includeLastMessage?: boolean; includeDerivedTitles?: boolean },
   ): Promise<methods.SessionRow> {
     const row = toWireRow(record);
-    if (wish.includeLastMessage !== true && wish.includeDerivedTitles !== true) return row;
+    if (options.includeLastMessage !== true && options.includeDerivedTitles !== true) return row;
     const preview = await lastText(transcript, record, 240, context.mask);
     return {
       ...row,
-      ...(wish.includeLastMessage === true && preview !== undefined ? { lastMessagePreview: preview } : {}),
-      ...(wish.includeDerivedTitles === true ? { derivedTitle: record.label ?? record.key } : {}),
+      ...(options.includeLastMessage === true && preview !== undefined ? { lastMessagePreview: preview } : {}),
+      ...(options.includeDerivedTitles === true ? { derivedTitle: record.label ?? record.key } : {}),
     };
   }
 
@@ -214,13 +214,13 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
   }
 }
 
-/** A few letters or an emoji instead of a picture. */
+/** Initials or an emoji, shown when there is no picture. */
 function initialsOf(identity: { readonly avatar?: string; readonly emoji?: string } | undefined): string | undefined {
   const { avatar, emoji } = identity ?? {};
   return avatar !== undefined && avatar !== "" && !/[/.:]/.test(avatar) ? avatar : emoji;
 }
 
-/** What a session without an override would ask first, by the config alone. */
+/** The model of a session without an override, by the config alone. */
 function defaultModel({ config }: GatewayContext): {
   modelProvider: string | null;
   model: string | null;
@@ -247,7 +247,7 @@ const levelsOf: Readonly<Record<string, readonly string[]>> = {
   execAsk: ["off", "on-miss", "always"],
 };
 
-/** Unknown levels are refused by name; a model reference is split into its two overrides. */
+/** Rejects unknown levels and splits a model reference into its two overrides. */
 function checkedPatch(patch: Readonly<Record<string, unknown>>): Record<string, unknown> {
   for (const [field, allowed] of Object.entries(levelsOf)) {
     const value = patch[field];

@@ -32,7 +32,7 @@ export function systemMethods(
       const text = wordOf(params["text"], 4000);
       if (text === undefined) throw new OpenClawError("wire.invalid-request", "text required");
       const about = beaconOf(params);
-      // Who says nothing about itself has something to tell; the others only say that they are here.
+      // Without facts about the sender the text is a note for the main session; with them it is a presence beacon.
       if (Object.keys(about).length === 0) await heartbeats.wakeMain(text.trim(), "next-heartbeat");
       else {
         presence.beacon({ ...about, text: text.slice(0, 500) }, client.connId);
@@ -45,21 +45,21 @@ export function systemMethods(
       return { sessionKey: session, events: await events.peek(session) };
     }),
     serve(methods.logsTail)((params) => tailLog(log.file(), params)),
-    serve(methods.gatewayRestart)(({ delayMs = 0, reason = "asked for" }) => {
+    serve(methods.gatewayRestart)(({ delayMs = 0, reason = "requested" }) => {
       context.restart(reason, delayMs);
       return { ok: true, pid: process.pid, delayMs };
     }),
   ];
 }
 
-/** What a beacon says of its sender; whatever is not of the right kind is left out. */
+/** The facts of a presence beacon; fields of the wrong type are left out. */
 function beaconOf(params: Record<string, unknown>): Omit<Beacon, "text"> {
-  const words = ["host", "ip", "mode", "version", "platform", "deviceFamily", "modelIdentifier", "reason"];
+  const texts = ["host", "ip", "mode", "version", "platform", "deviceFamily", "modelIdentifier", "reason"];
   const lists = ["roles", "scopes", "tags"];
   const idle = params["lastInputSeconds"];
   return {
     ...Object.fromEntries(
-      [...words, "instanceId", "deviceId"].flatMap((name) => {
+      [...texts, "instanceId", "deviceId"].flatMap((name) => {
         const word = wordOf(params[name], 200);
         return word === undefined ? [] : [[name, word]];
       }),

@@ -1,4 +1,4 @@
-// What the last turns did to files: listed, and taken back.
+// The file changes of recent turns: list and undo.
 import { OpenClawError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
 import { sessionsUndo } from "../../protocol/methods/undo.ts";
@@ -15,15 +15,15 @@ export interface UndoPorts {
 
 export function undoMethods({ config }: GatewayContext, { undo, active }: UndoPorts): Served[] {
   return [
-    serve(sessionsUndo)(async ({ key: raw, list = false, ...wish }, client) => {
+    serve(sessionsUndo)(async ({ key: raw, list = false, ...request }, client) => {
       const { session, agent } = subjectOf({ sessionKey: raw }, config());
       if (list) return { ok: true, key: session, turns: await undo.list(session) };
-      const isBusy = wish.dryRun !== true && active(session).length > 0;
+      const isBusy = request.dryRun !== true && active(session).length > 0;
       if (isBusy)
-        throw new OpenClawError("undo.busy", `a run is under way in ${session}; nothing was undone`, {
-          hint: "wait for its end, or stop it with /stop",
+        throw new OpenClawError("undo.busy", `a run is under way in ${session}; no file was changed`, {
+          hint: "wait until it ends, or stop it with /stop",
         });
-      return { ok: true, ...(await undo.undo({ session, agent, caller: `ws:${client.info.id}` }, wish)) };
+      return { ok: true, ...(await undo.undo({ session, agent, caller: `ws:${client.info.id}` }, request)) };
     }),
   ];
 }

@@ -1,4 +1,4 @@
-// voicewake.get, voicewake.set and talk.mode; every client and node hears of a change.
+// Wake words and talk mode; every client and node gets an event on a change.
 import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/voice.ts";
 import type { GatewayContext } from "../context.ts";
@@ -9,7 +9,7 @@ export function voiceMethods({ hub, clock }: Pick<GatewayContext, "hub" | "clock
   return [
     serve(methods.voicewakeGet)(() => ({ triggers: voiceWake.triggers() })),
     serve(methods.voicewakeSet)(({ triggers }) => {
-      if (!Array.isArray(triggers) || !triggers.every((word) => typeof word === "string"))
+      if (!Array.isArray(triggers) || !triggers.every((trigger) => typeof trigger === "string"))
         throw new OpenClawError("wire.invalid-request", "voicewake.set requires triggers, a list of strings");
       const kept = voiceWake.set(triggers);
       hub.broadcast("voicewake.changed", { triggers: kept }, { needs: "anybody" });

@@ -8,7 +8,7 @@ export const modelsList = method(
   noParams,
   returns<{ readonly models: readonly KnownModel[] }>(),
 );
-/** Ours: keys of the environment and servers on loopback (ruling 26). */
+/** Ours: keys of the environment and servers on loopback (docs/decisions/0026-models-are-found.md). */
 export const modelsScan = method(
   "models.scan",
   "operator.admin",

@@ -151,7 +151,7 @@ test("a mode nobody knows means now, as recorded", async () => {
 test("wake puts a line into the main session and, when now, gives it a turn at once", async () => {
   await hook(runtime.gateway, "/wake", { text: "the kettle boils" });
   const told = await heardOf("the kettle boils");
-  assert.match(told, /^System: .*from outside.*the kettle boils/m);
+  assert.match(told, /^System: .*untrusted content.*the kettle boils/m);
 });
 
 test("wake with next-heartbeat waits for the next turn", async () => {
@@ -167,7 +167,7 @@ test("agent runs in a session of its own, its answer is said in main, and main h
   const { status, body } = await hook(runtime.gateway, "/agent", { message: "what of the printer", name: "Office" });
   assert.equal(status, 202);
   const told = await heardOf("Webhook Office ran");
-  assert.match(told, /System: .*Webhook Office ran; its answer \(made of words from outside: .*\): Paper is out\./);
+  assert.match(told, /System: .*Webhook Office ran; its result \(made from untrusted content: .*\): Paper is out\./);
   const asked = runtime.heard().find((text) => text.includes("what of the printer"));
   assert.match(asked ?? "", /<outside [0-9a-f]+ source="webhook Office">\nwhat of the printer\n<\/outside/);
   const history = (await runtime.wire.request("chat.history", { sessionKey: "main" })).payload as unknown as {
@@ -194,13 +194,13 @@ test("model, thinking and timeoutSeconds hold for the run; a run that takes too 
     timeoutSeconds: 1,
   });
   assert.equal(status, 202);
-  assert.match(await heardOf("Webhook Slow"), /Webhook Slow did not end well \(run\.timeout\)/);
+  assert.match(await heardOf("Webhook Slow"), /Webhook Slow failed \(run\.timeout\)/);
   runtime.script = () => say("done");
 });
 
 test("the first rule that fits is used; templates read the payload", async () => {
   await hook(runtime.gateway, "/both", { a: [{ b: "berry" }] });
-  assert.match(await heardOf("first: berry"), /Webhook first says .*first: berry/);
+  assert.match(await heardOf("first: berry"), /Webhook first sent this .*first: berry/);
   assert.ok(!runtime.heard().some((text) => text.includes("second")));
 });
 
@@ -390,7 +390,7 @@ test("a delivery is known over a restart; what a run owed the main session is to
     () => own.heard().find((text) => text.includes("Webhook Late")) ?? "",
     (found) => found !== "",
   );
-  assert.match(told, /Webhook Late did not end well \(run\.interrupted\)/);
+  assert.match(told, /Webhook Late failed \(run\.interrupted\)/);
   assert.equal(own.heard().filter((text) => text.includes("before the end\n</outside")).length, 1);
 });
 

@@ -59,7 +59,7 @@ async function answers({ wire }: HookHouse, runId: string): Promise<number> {
   return messages.filter(({ role }) => role === "assistant").length;
 }
 
-const told = (name: string): RegExp => new RegExp(`Webhook ${name} (?:ran|did not end well)`);
+const told = (name: string): RegExp => new RegExp(`Webhook ${name} (?:ran|failed)`);
 
 const lines = (runtime: HookHouse, name: string): number =>
   runtime.heard().reduce((sum, text) => sum + (text.match(new RegExp(told(name), "g"))?.length ?? 0), 0);

@@ -98,7 +98,7 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
     const note = page.getByRole("note", { name: "Caution" });
     await note
       .getByText(
-        "The sandbox is off for agent main: its tools act on the gateway's machine itself, and its commands run there without asking anybody.",
+        "The sandbox is off for agent main: its tools act directly on the gateway host, and its commands run there without approval.",
       )
       .waitFor();
     await note.getByText("openclaw config set agents.defaults.sandbox.mode all", { exact: true }).waitFor();

@@ -37,7 +37,7 @@ describe("the sandbox on the page", { skip: noBrowser }, () => {
 
   test("warns on Overview and next to exec when the sandbox is off", async () => {
     await readPage(await startGateway(), ({ overview, exec }) => {
-      assert.match(overview, /^The sandbox is off for agent main: .* without asking anybody\./);
+      assert.match(overview, /^The sandbox is off for agent main: .* without approval\./);
       assert.match(overview, /openclaw config set agents\.defaults\.sandbox\.mode all/);
       assert.match(exec, /^Runs on the gateway host itself, without approvals, because the sandbox is off/);
       assert.match(exec, /openclaw config set agents\.defaults\.sandbox\.mode all/);
