@@ -41,7 +41,7 @@ export type Applicant = Pick<
 >;
 
 const REQUEST_TTL_MS = 5 * 60_000;
-/** Such a one keeps nobody out, and a node may stay connected for long. */
+/** Such a request blocks no connection, and a node can stay connected for long. */
 const ADDED_TTL_MS = 24 * 3_600_000;
 const CODE_TTL_MS = 10 * 60_000;
 
@@ -54,7 +54,7 @@ export interface DeviceBook {
   request(applicant: Applicant): Promise<{ request: PairRequest; created: boolean }>;
   /** What a paired node may do of what it offers now, and the request for the rest; a new one when `created`. */
   admitNode(applicant: Applicant & { readonly abilities: NodeAbilities }): Promise<AdmittedNode>;
-  /** `cap` are the approver's own scopes: nobody hands out more than they hold. */
+  /** `cap` are the scopes of the approver, who cannot grant more than these. */
   approve(requestId: string, cap: readonly string[]): Promise<{ request: PairRequest; device: Device }>;
   reject(requestId: string): Promise<PairRequest>;
   /** The owner's name for it. Throws `device.unknown`. */
@@ -123,14 +123,14 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
     added?: NodeAbilities,
   ): Promise<{ request: PairRequest; created: boolean }> => {
     const now = clock.now();
-    const wish = { ...applicant, ...(added === undefined ? {} : { added }) };
-    const mine = ((await devices.pending.list(now)) as PairRequest[]).filter((entry) => isSameRequest(entry, wish));
-    const waiting = mine.find((entry) => isSameAbilities(entry, wish));
+    const wanted = { ...applicant, ...(added === undefined ? {} : { added }) };
+    const mine = ((await devices.pending.list(now)) as PairRequest[]).filter((entry) => isSameRequest(entry, wanted));
+    const waiting = mine.find((entry) => isSameAbilities(entry, wanted));
     if (waiting !== undefined) return { request: waiting, created: false };
     // It offers something else by now: what was asked before is no longer what an answer would be about.
     for (const { requestId } of mine) await devices.pending.delete(requestId);
     const request: PairRequest = {
-      ...wish,
+      ...wanted,
       requestId: newId(),
       roles: [applicant.role],
       silent: false,
@@ -142,7 +142,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
     return { request, created: true };
   };
 
-  /** Adds what the owner was shown, and nothing else: name, token and scopes stay. */
+  /** Adds only what the owner was shown: name, token and scopes stay. */
   const widen = async ({ deviceId }: PairRequest, added: NodeAbilities): Promise<Device> => {
     const before = await get(deviceId);
     if (before === undefined) throw new OpenClawError("device.unknown", "unknown deviceId");
@@ -177,7 +177,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
       const known = await get(applicant.deviceId);
       const { abilities: offered } = applicant;
       if (known === undefined) throw new OpenClawError("device.unknown", "unknown deviceId");
-      // Approved when nothing was kept of what it offered: what it offers now is what its owner has.
+      // Approved before abilities were recorded: what it offers now counts as approved.
       if (known.abilities === undefined) {
         await devices.put(known.deviceId, { ...known, abilities: joined(undefined, offered) });
         return { abilities: offered, created: false };
@@ -299,17 +299,17 @@ function mergeDevice(before: Device | undefined, applicant: Applicant, ts: numbe
 
 type Request = Applicant & Pick<PairRequest, "added">;
 
-function isSameRequest(waiting: PairRequest, wish: Request): boolean {
+function isSameRequest(waiting: PairRequest, request: Request): boolean {
   return (
-    waiting.deviceId === wish.deviceId &&
-    waiting.role === wish.role &&
-    waiting.scopes.join() === wish.scopes.join() &&
-    (waiting.added === undefined) === (wish.added === undefined)
+    waiting.deviceId === request.deviceId &&
+    waiting.role === request.role &&
+    waiting.scopes.join() === request.scopes.join() &&
+    (waiting.added === undefined) === (request.added === undefined)
   );
 }
 
-const isSameAbilities = (waiting: PairRequest, wish: Request): boolean =>
-  isDeepStrictEqual([waiting.abilities, waiting.added], [wish.abilities, wish.added]);
+const isSameAbilities = (waiting: PairRequest, request: Request): boolean =>
+  isDeepStrictEqual([waiting.abilities, waiting.added], [request.abilities, request.added]);
 
 function union(left: readonly string[], right: readonly string[]): string[] {
   return [...new Set([...left, ...right])];

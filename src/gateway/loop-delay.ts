@@ -1,4 +1,4 @@
-// How long the event loop keeps others waiting, measured only while somebody asks: an idle gateway wakes for nothing.
+// Delay of the event loop, measured only after a request, so that an idle gateway stays idle.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 const FORGET_MS = 60_000;

@@ -19,7 +19,7 @@ export function within(offered: NodeAbilities, approved: NodeAbilities): NodeAbi
   };
 }
 
-/** What is offered and not approved; undefined when there is nothing of the kind. */
+/** What is offered and not approved; undefined when everything is. */
 export function beyond(offered: NodeAbilities, approved: NodeAbilities): NodeAbilities | undefined {
   const more: NodeAbilities = {
     caps: offered.caps.filter((name) => !approved.caps.includes(name)),

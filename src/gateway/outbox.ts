@@ -17,7 +17,7 @@ export interface Outbox {
   flush(): void;
 }
 
-/** How long a client may take nothing while something is waiting for it. */
+/** How long a client may read nothing while data waits for it. */
 export const UNREAD_MS = 30_000;
 
 type RawSocket = Duplex & { setTimeout?(ms: number): unknown };

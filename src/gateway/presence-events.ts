@@ -4,7 +4,7 @@ import type { Hub } from "./hub.ts";
 import type { Presence } from "./presence.ts";
 
 export interface PresenceEvents {
-  /** Somebody came, left or said something about itself. */
+  /** A client connected, disconnected or sent a beacon. */
   changed(): void;
   /** The list as JSON, for a client that connects now. */
   list(): string;

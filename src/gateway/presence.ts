@@ -157,7 +157,7 @@ function rowOf(
   };
 }
 
-/** An address of this machine says nothing, and takes the place of none that was reported. */
+/** An address of this machine is left out and does not replace a reported one. */
 function ipOf(reported: string | undefined, known: string | undefined): { ip?: string } {
   const isHere = reported === undefined || /^(?:127\.|::1$|::ffff:127\.|localhost$)/i.test(reported.trim());
   const ip = isHere ? known : reported;

@@ -86,7 +86,7 @@ export function createRunEvents(hub: Hub, clock: Clock, mask: Mask): (event: Run
     const { body } = event;
     if (body.stream === "assistant") return onText(event, body.text, body.delta);
     const view = views.get(event.runId);
-    // What was said before a tool call or the end must be on the wire before it.
+    // Text before a tool call or the end must be sent before it.
     if (view !== undefined) flush(view);
     if (body.stream === "lifecycle") {
       if (body.phase === "end") return onEnd(event, body.outcome);

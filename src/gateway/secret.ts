@@ -35,7 +35,7 @@ function modeOfRun(env: Env): SharedSecret["mode"] | undefined {
   return word === "token" || word === "password" ? word : undefined;
 }
 
-/** A token wherever there is one; a password only where nothing else is. */
+/** A token where one is set; a password only without a token. */
 function guessedMode(auth: Auth, env: Env): SharedSecret["mode"] {
   const has = (mode: SharedSecret["mode"]): boolean =>
     (filled(env[variableOf[mode]]) ?? filled(auth[mode])) !== undefined;

@@ -82,7 +82,7 @@ export function callerOfDevice(deviceId: string): Caller {
   return { key: `device ${deviceId}`, spacingMs: LOCAL_SPACING_MS };
 }
 
-/** One customer has at least a /64 of IPv6: counting single addresses there would count nothing. */
+/** A customer has at least a /64 of IPv6, so single addresses cannot be counted. */
 function networkOf(address: string): string {
   if (!address.includes(":")) return address;
   const [head = "", tail] = address.split("::");

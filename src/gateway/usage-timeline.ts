@@ -1,4 +1,4 @@
-// One session over time, from the end of its transcript: what each answer used, and what was said.
+// One session over time, from the end of its transcript: the usage of each answer, and its messages.
 import { textOf, type Message, type Usage } from "../core/message.ts";
 import { contextOf } from "../agent/usage.ts";
 import type { UsageLogs, UsageTimeseries } from "../protocol/methods/usage.ts";

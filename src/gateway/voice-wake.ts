@@ -1,4 +1,4 @@
-// The words that wake a listening node: one list for all of them, in a file of the state folder.
+// The wake words of nodes: one list for all, in a file of the state folder.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -38,13 +38,12 @@ function readTriggers(file: string, log: Log): readonly string[] {
     const triggers = isRecord(value) && Array.isArray(value["triggers"]) ? value["triggers"] : [];
     return tidied(triggers.filter((word) => typeof word === "string"));
   } catch (error) {
-    if (errnoOf(error) !== "ENOENT")
-      log.warn("the wake words cannot be read; the usual ones are used", { error, file });
+    if (errnoOf(error) !== "ENOENT") log.warn("cannot read the wake words; using the defaults", { error, file });
     return usual;
   }
 }
 
-/** Nothing left means the usual ones: a node that no word wakes is a broken node. */
+/** An empty list means the defaults, because a node without a wake word cannot be used. */
 function tidied(triggers: readonly string[]): readonly string[] {
   const words = triggers.map((word) => word.trim().slice(0, MAX_CHARS).toWellFormed()).filter((word) => word !== "");
   return words.length === 0 ? usual : words.slice(0, MAX_TRIGGERS);

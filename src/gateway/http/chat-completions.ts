@@ -33,10 +33,10 @@ import {
   sendFailure,
   textFollower,
   turnTarget,
-  turnWords,
+  turnInput,
   wholeTurn,
   type OpenAIDeps,
-  type Said,
+  type InputMessage,
 } from "./openai-turn.ts";
 import { openEventStream } from "./sse.ts";
 
@@ -100,7 +100,7 @@ async function turnOf(request: IncomingMessage, body: Body, deps: OpenAIDeps): P
   const { subject } = target;
   const limits = context.config().gateway?.http?.endpoints?.responses ?? {};
   const { said, system } = await readMessages(body["messages"], limits, context);
-  const words = turnWords(said, "messages", context.clock.now());
+  const words = turnInput(said, "messages", context.clock.now());
   await requireCalls(said, target, context, "messages");
   const own = clientTools(body["tools"], () => context.catalog.offered(subject));
   await requireSend(context.store.sessions, subject.session, context.config());
@@ -187,11 +187,11 @@ function usageOf({ usage }: RunOutcome): object {
 }
 
 interface Conversation {
-  readonly said: readonly Said[];
+  readonly said: readonly InputMessage[];
   readonly system: readonly string[];
 }
 
-/** System and developer words go to the prompt, wherever they stand. */
+/** System and developer messages go to the system prompt, wherever they are in the list. */
 async function readMessages(
   messages: unknown,
   limits: ContentLimits,
@@ -202,7 +202,7 @@ async function readMessages(
       details: { param: "messages" },
     });
   const timestamp = clock.now();
-  const said: Said[] = [];
+  const said: InputMessage[] = [];
   const system: string[] = [];
   for (const [index, message] of (messages as unknown[]).entries()) {
     const at = `messages[${index}]`;

@@ -57,7 +57,7 @@ function hasRefusal(body: object): boolean {
   return (Array.isArray(body) ? body : [body]).some((one: object) => "error" in one);
 }
 
-/** Results are masked where tools run; a refusal can quote what the caller said, and that may be anything. */
+/** Tool results are redacted where tools run; a rejection can quote input, so it is redacted here. */
 function masked(body: object, mask: GatewayContext["mask"]): unknown {
   return JSON.parse(mask(JSON.stringify(body))) as unknown;
 }

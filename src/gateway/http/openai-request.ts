@@ -14,7 +14,7 @@ export type Body = Readonly<Record<string, unknown>>;
 export interface KnownParameters {
   /** Read by the endpoint, or without effect on the answer. */
   readonly taken: ReadonlySet<string>;
-  /** Would change the answer and are not built: refused unless they have the value that changes nothing. */
+  /** Not built: rejected unless they have the value without effect. */
   readonly neutral: Readonly<Record<string, unknown>>;
 }
 

@@ -73,16 +73,16 @@ export async function turnTarget(
   const agentId = named ?? (typeof header === "string" && header !== "" ? header : undefined);
   const { agent } = subjectOf({ agentId }, config);
   const isNamed = user !== undefined && user !== "";
-  // The user's name is the caller's word; a digest keeps it a name and nothing else.
+  // The caller chooses the user name; a digest makes it safe as part of a key.
   const rest = isNamed ? `openai-user:${sha256(user).slice(0, 24)}` : `openai:${newId()}`;
   return { subject: subjectOf({ sessionKey: `agent:${agent}:${rest}` }, config), isNamed, ...model };
 }
 
 /** One step of the conversation a request brings. */
-export type Said = { readonly role: "user"; readonly content: Content } | Exclude<Message, { role: "user" }>;
+export type InputMessage = { readonly role: "user"; readonly content: Content } | Exclude<Message, { role: "user" }>;
 
 /** The last user message, or the results of tools the caller ran, are the turn; what is before them is its history. */
-export function turnWords(said: readonly Said[], param: string, now: number): TurnWords {
+export function turnInput(said: readonly InputMessage[], param: string, now: number): TurnInput {
   const last = said.at(-1);
   if (last === undefined || last.role === "assistant")
     return refuse(param, "must end with a message of the user or with tool results");
@@ -100,10 +100,10 @@ export function turnWords(said: readonly Said[], param: string, now: number): Tu
   };
 }
 
-type TurnWords = Pick<TurnRequest, "text" | "images" | "attachments" | "history">;
+type TurnInput = Pick<TurnRequest, "text" | "images" | "attachments" | "history">;
 
 export interface TurnParts extends Pick<TurnRequest, "thinking" | "settings"> {
-  readonly words: TurnWords;
+  readonly words: TurnInput;
   readonly target: Target;
   /** Texts for the system prompt. */
   readonly system: readonly string[];
@@ -129,7 +129,7 @@ export function newTurn({ words, target, system, chosen, isKept, settings, ...mo
   };
 }
 
-function toMessage(said: Said, timestamp: number): Message {
+function toMessage(said: InputMessage, timestamp: number): Message {
   if (said.role !== "user") return said;
   const { text, files, images } = said.content;
   const content: Block[] = [...(text === "" ? [] : [{ type: "text" as const, text }]), ...files, ...images];
@@ -153,9 +153,9 @@ type CallBlock = Extract<Extract<Message, { role: "assistant" }>["content"][numb
 
 const LOOK_BACK = 400;
 
-/** Results whose calls neither the request nor the session holds would mean nothing to a model. */
+/** Rejects tool results whose calls are neither in the request nor in the session. */
 export async function requireCalls(
-  said: readonly Said[],
+  said: readonly InputMessage[],
   { subject }: Pick<Target, "subject">,
   { store }: GatewayContext,
   param: string,
@@ -214,7 +214,7 @@ export async function runTurn(
     const receipt = await agents.post(turn);
     const outcome = receipt.outcome ?? (await agents.wait(turn.runId, 24 * 3_600_000));
     if (outcome !== undefined) return outcome;
-    // The gateway stops, or a day is over: what nobody can be answered with is not begun later.
+    // The gateway stops or the wait expired: a turn without a waiting client does not start later.
     await agents.abort({ sessionKey: turn.sessionKey, runId: turn.runId }, "the client disconnected");
     throw new OpenClawError("run.unknown", "the run did not end before the gateway stopped", { hint: "send it again" });
   } finally {

@@ -69,7 +69,7 @@ async function read(root: Root, name: string): Promise<{ body: Buffer; type: str
   }
 }
 
-/** Everybody who reaches the port can read this folder: it must hold nothing of the gateway's own and no keys. */
+/** Anyone who reaches the port can read this folder, so it must not contain state of the gateway or keys. */
 function requireHarmless(context: GatewayContext, real: string): void {
   const { state, config, home } = context.paths;
   const secrets = credentialPaths(home).map(canonicalPath);
@@ -83,7 +83,7 @@ function requireHarmless(context: GatewayContext, real: string): void {
     "page.not-harmless",
     `gateway.controlUi.root holds the gateway's own files or keys: ${real}`,
     {
-      hint: "set gateway.controlUi.root to a folder that holds the page and nothing else",
+      hint: "set gateway.controlUi.root to a folder that contains only the page",
     },
   );
 }

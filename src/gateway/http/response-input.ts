@@ -4,12 +4,12 @@ import type { AssistantMessage } from "../../core/message.ts";
 import { isRecord } from "../../core/record.ts";
 import type { GatewayContext } from "../context.ts";
 import { readContent } from "./openai-content.ts";
-import { readCall, type Said, type Target } from "./openai-turn.ts";
+import { readCall, type InputMessage, type Target } from "./openai-turn.ts";
 import { refuse, type Body } from "./openai-request.ts";
 import { findResponse } from "./response-records.ts";
 
 export interface Input {
-  readonly said: readonly Said[];
+  readonly said: readonly InputMessage[];
   readonly system: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export async function readInput(input: unknown, target: Target, context: Gateway
   if (typeof input === "string")
     return { said: [{ role: "user", content: { text: input, images: [], files: [] } }], system: [] };
   if (!Array.isArray(input) || input.length === 0) return refuse("input", "must be a string or a list of items");
-  const said: Said[] = [];
+  const said: InputMessage[] = [];
   const system: string[] = [];
   for (const [index, item] of (input as unknown[]).entries()) {
     const at = `input[${index}]`;
@@ -30,13 +30,13 @@ export async function readInput(input: unknown, target: Target, context: Gateway
   return { said, system };
 }
 
-/** A text is for the system prompt; undefined for what says nothing to another model. */
+/** Text for the system prompt, a message, or undefined for items that other models cannot read. */
 async function readItem(
   item: Body,
   at: string,
   target: Target,
   context: GatewayContext,
-): Promise<Said | string | undefined> {
+): Promise<InputMessage | string | undefined> {
   const limits = context.config().gateway?.http?.endpoints?.responses ?? {};
   const timestamp = context.clock.now();
   const { type = "message", role, call_id: callId } = item;
@@ -59,8 +59,8 @@ async function readItem(
   return { role, content: content.text === "" ? [] : [{ type: "text", text: content.text }], timestamp };
 }
 
-/** Words and calls of one answer come as several items and are one message. */
-function joinAnswer(said: Said[], next: AssistantMessage): void {
+/** Text and calls of one answer are several items and become one message. */
+function joinAnswer(said: InputMessage[], next: AssistantMessage): void {
   const last = said.at(-1);
   const isCall = next.content.some(({ type }) => type === "toolCall");
   if (last?.role === "assistant" && (isCall || !last.content.some(({ type }) => type === "toolCall")))
@@ -69,7 +69,12 @@ function joinAnswer(said: Said[], next: AssistantMessage): void {
 }
 
 /** An item of an earlier response, by its id. */
-async function referenced(id: unknown, at: string, target: Target, context: GatewayContext): Promise<Said | undefined> {
+async function referenced(
+  id: unknown,
+  at: string,
+  target: Target,
+  context: GatewayContext,
+): Promise<InputMessage | undefined> {
   const parts = /^(msg|fc|rs)_([\w-]+?)(?:_(\d+))?$/.exec(typeof id === "string" ? id : "");
   if (parts?.[1] === "rs") return undefined;
   const runId = parts?.[2] ?? "";

@@ -31,7 +31,7 @@ import {
   sendFailure,
   textFollower,
   turnTarget,
-  turnWords,
+  turnInput,
   wholeTurn,
   type OpenAIDeps,
 } from "./openai-turn.ts";
@@ -113,7 +113,7 @@ async function readRequest(request: IncomingMessage, body: Body, deps: OpenAIDep
   const previous = optionalText(body, "previous_response_id");
   const isStored = optionalFlag(body, "store") ?? true;
   const { said, system } = await readInput(body["input"], target, context);
-  const words = turnWords(said, "input", context.clock.now());
+  const words = turnInput(said, "input", context.clock.now());
   const own = clientTools(body["tools"], () => context.catalog.offered(target.subject));
   const parts = {
     words,

@@ -16,7 +16,7 @@ interface Shared {
   readonly name: string;
   readonly agentId: AgentId;
   readonly wakeMode: WakeMode;
-  /** The owner vouches for the words: they are not marked as coming from outside. */
+  /** The owner trusts this webhook: its text is not marked as untrusted. */
   readonly isTrusted: boolean;
 }
 
@@ -60,7 +60,7 @@ const agentFields: ReadonlySet<string> = new Set(
   "message name agentId sessionKey wakeMode deliver channel to model thinking timeoutSeconds".split(" "),
 );
 
-/** Throws `hook.bad-request` for what the sender can mend, `hook.bad-rule` for what the owner must. */
+/** Throws `hook.bad-request` for what the sender can fix, `hook.bad-rule` for what the owner must fix. */
 export function settleAction(draft: Draft, config: Config, channels: readonly string[]): HookAction {
   const { kind, fields, author } = draft;
   const known = kind === "wake" ? wakeFields : agentFields;
@@ -111,13 +111,13 @@ function agentPart(
   };
 }
 
-/** It stands outside the marks, in words of the house: a name, and nothing that could be read as a sentence. */
+/** The name is shown outside the untrusted marks, so it is reduced to a name that cannot read as a sentence. */
 function plainName(given: string): string {
   const words = given.replaceAll(/[^\p{L}\p{M}\p{N}\p{So} ._@/#+-]+|[.](?![\p{L}\p{N}])/gu, " ").replaceAll(/ +/g, " ");
   return visible(words.trim().slice(0, MAX_NAME).toWellFormed());
 }
 
-/** Exact: no trimming, no other case, nothing that falls back to somebody (GWY-041). */
+/** Matches exactly, without trimming, case folding or a fallback (test/attack/README.md, GWY-041). */
 function agentFor(draft: Draft, config: Config): AgentId {
   const { author } = draft;
   const usual = defaultAgentId(config);
@@ -194,7 +194,7 @@ function required(draft: Draft, field: string): string {
   const value = textIn(draft, field)?.trim() ?? "";
   if (value !== "") return value;
   if (draft.author === "sender") throw wrong("sender", `${field} required`);
-  throw wrong("sender", `nothing of this payload makes a ${field}`, "see messageTemplate or textTemplate of the rule");
+  throw wrong("sender", `the payload has no text for ${field}`, "see messageTemplate or textTemplate of the rule");
 }
 
 function textIn({ fields, author }: Draft, field: string): string | undefined {

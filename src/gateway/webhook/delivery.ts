@@ -19,7 +19,7 @@ export interface Answer {
 }
 
 export interface Delivery {
-  /** Undefined: nothing tells this request from another one. */
+  /** Undefined when the request has no delivery id. */
   readonly key: string | undefined;
   readonly digest: string;
 }
@@ -27,7 +27,7 @@ export interface Delivery {
 /** Remembers the answer in one step with what the delivery did: then it is never done without being remembered. */
 export type Keep = (answer: Answer, also: KvWrite | undefined) => Promise<void>;
 
-/** Without a key there is nothing to remember it under, and no `keep`. */
+/** Without a key the delivery is not recorded, and there is no `keep`. */
 export type Work = (keep: Keep | undefined) => Promise<Answer>;
 
 export type DoOnce = (delivery: Delivery, work: Work) => Promise<Answer>;

@@ -13,7 +13,7 @@ export function findMapping(config: Config, path: string, payload: unknown): Map
   return [...mappings, ...ready].find((mapping) => fits(mapping, path, payload));
 }
 
-/** Null: the script says that nothing is to be done. */
+/** Null when the script wants no action. */
 export async function draftOf(mapping: Mapping, context: TransformContext, run: RunTransform): Promise<Draft | null> {
   const base = fromTemplates(mapping, context);
   const { transform } = mapping;
@@ -32,14 +32,14 @@ function fits({ match }: Mapping, path: string, payload: unknown): boolean {
 
 function fromTemplates(mapping: Mapping, { payload, path }: TransformContext): Draft {
   const { action: kind = "agent", sessionKey, name, id, messageTemplate, textTemplate } = mapping;
-  const words = (template: string | undefined): string => fillTemplate(template ?? "", payload);
+  const fill = (template: string | undefined): string => fillTemplate(template ?? "", payload);
   const whole = (): string => JSON.stringify(payload, undefined, 1);
   const { wakeMode, agentId, deliver, channel, to, model, thinking, timeoutSeconds } = mapping;
   const fields =
     kind === "wake"
-      ? { text: textTemplate === undefined ? whole() : words(textTemplate), wakeMode, agentId }
+      ? { text: textTemplate === undefined ? whole() : fill(textTemplate), wakeMode, agentId }
       : {
-          message: messageTemplate === undefined ? whole() : words(messageTemplate),
+          message: messageTemplate === undefined ? whole() : fill(messageTemplate),
           sessionKey: sessionKey === undefined ? undefined : asKey(sessionKey, payload),
           wakeMode,
           agentId,
@@ -53,7 +53,7 @@ function fromTemplates(mapping: Mapping, { payload, path }: TransformContext): D
   return {
     kind,
     author: "rule",
-    name: (name === undefined ? "" : words(name)) || id || path,
+    name: (name === undefined ? "" : fill(name)) || id || path,
     isTrusted: mapping.allowUnsafeExternalContent === true,
     keyIsRead: readsPayload(sessionKey ?? ""),
     fields: withoutUnset(fields),
@@ -63,13 +63,13 @@ function fromTemplates(mapping: Mapping, { payload, path }: TransformContext): D
 /** What a script leaves out stays as the rule says; a script that changes the kind says all of it. */
 function fromScript(base: Draft, made: Readonly<Record<string, unknown>>): Draft {
   const { kind, action, ...fields } = made;
-  const wished = kind ?? action ?? base.kind;
-  if (wished !== "wake" && wished !== "agent")
+  const wanted = kind ?? action ?? base.kind;
+  if (wanted !== "wake" && wanted !== "agent")
     throw new OpenClawError("hook.bad-rule", 'the transform must give back kind "wake" or "agent", or none');
-  const kept = wished === base.kind ? base.fields : {};
+  const kept = wanted === base.kind ? base.fields : {};
   // Who runs and where is the owner's word only as long as the script leaves it alone.
   const author = "agentId" in fields || "sessionKey" in fields ? "script" : base.author;
-  return { ...base, kind: wished, author, fields: { ...kept, ...withoutUnset(fields) } };
+  return { ...base, kind: wanted, author, fields: { ...kept, ...withoutUnset(fields) } };
 }
 
 /** What a payload says becomes a name: characters that no key may have are left out. */

@@ -5,7 +5,7 @@ export type Mapping = NonNullable<NonNullable<Config["hooks"]>["mappings"]>[numb
 
 export const presetNames: readonly string[] = ["gmail"];
 
-/** Undefined for a name nobody knows. */
+/** Undefined for an unknown name. */
 export function presetNamed(name: string, config: Config): Mapping | undefined {
   return name === "gmail" ? gmail(config) : undefined;
 }

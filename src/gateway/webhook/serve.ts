@@ -105,7 +105,7 @@ async function admit(
   const given = tokenOf(request);
   if (given === undefined) return refuse(401, "Unauthorized");
   const token = hooks?.token ?? "";
-  // Counted apart from the gateway's own secret: guesses at one say nothing about the other.
+  // Counted apart from guesses at the secret of the gateway.
   const verdict = await throttle.check({
     caller: callerOf(peer, "webhook"),
     guessable: isShortToken(token),
@@ -148,7 +148,7 @@ function payloadOf(body: Buffer): Fields {
   throw new OpenClawError("hook.bad-request", "the body must be a JSON object");
 }
 
-/** For scripts: what describes the event, nothing that lets anybody in. */
+/** Headers for scripts, without credentials. */
 function plainHeaders({ headers }: IncomingMessage): Readonly<Record<string, string>> {
   const secret = /^(?:authorization|proxy-authorization|cookie)$|token|secret|signature|key/;
   return Object.fromEntries(

@@ -8,7 +8,7 @@ const never: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototy
 
 export const readsPayload = (template: string): boolean => template.includes("{{");
 
-/** What is not there is nothing. Values are put in as they are: braces in them mean nothing. */
+/** A missing value is empty text. Values are inserted once: braces in them are not expanded. */
 export function fillTemplate(template: string, payload: unknown): string {
   let left = MAX_CHARS;
   const take = (text: string): string => {

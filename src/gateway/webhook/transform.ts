@@ -19,7 +19,7 @@ export interface TransformContext {
   readonly path: string;
 }
 
-/** Null: nothing is to be done. Rejects with `hook.bad-rule`, whatever the script did. */
+/** Null when the script wants no action. Rejects with `hook.bad-rule` for every failure of the script. */
 export type RunTransform = (
   transform: { readonly module: string; readonly export?: string | undefined },
   context: TransformContext,
@@ -47,7 +47,7 @@ export function createRunTransform({ config, paths, log }: TransformDeps): RunTr
       if (answer.result === null) return null;
       if (typeof answer.result === "object" && !Array.isArray(answer.result))
         return answer.result as Readonly<Record<string, unknown>>;
-      throw bad(module, "it must give back an action, or null for nothing to do");
+      throw bad(module, "it must return an action, or null for no action");
     } catch (error) {
       if (error instanceof OpenClawError && error.code.startsWith("script.")) throw bad(module, error.message);
       throw error;
@@ -57,7 +57,7 @@ export function createRunTransform({ config, paths, log }: TransformDeps): RunTr
   };
 }
 
-/** The file itself: below the folder, no link of either kind on the way, written by nobody else. */
+/** The script file: inside the folder, not reached through links, writable only by the owner. */
 export function transformFile(module: string, config: Config, paths: Paths): string {
   const folder = transformsFolder(config, paths);
   const parts = module.split("/");
