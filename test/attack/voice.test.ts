@@ -104,14 +104,10 @@ for (const event of ["voice.transcript", "agent.request"] as const)
 
     test("restarts and updates nothing", async () => {
       for (const action of ["restart", "update.run"])
-<<<<<<< HEAD
         assert.match(
           await reach(event, "gateway", { action, delayMs: 0 }),
           /only the owner can (?:ask for a restart|update)/,
         );
-=======
-        assert.match(await reach(event, "gateway", { action, delayMs: 0 }), /only the owner can ask for/);
->>>>>>> 971e753 (test(attack): expect the new message of a denied restart)
       assert.equal(existsSync(join(stage.gateway.state, "restart-sentinel.json")), false);
       assert.equal(stage.gateway.process.exitCode, null);
     });
