@@ -86,7 +86,7 @@ const pendingNow = async (): Promise<Pending[]> =>
 const deny = (id: string): Promise<unknown> => ask(stage.wire, "exec.approval.resolve", { id, decision: "deny" });
 /** It was asked about and not done; now the owner says no. */
 async function denyAsked(heard: string): Promise<void> {
-  const short = /Waiting for [^]*\(id ([0-9a-f]{8});/.exec(heard)?.[1] ?? "none";
+  const short = /(?:Waiting for|Approval required)[^]*\(id ([0-9a-f]{8})[;)]/.exec(heard)?.[1] ?? "none";
   const asked = (await pendingNow()).find(({ id }) => id.startsWith(short));
   assert.ok(asked !== undefined, heard);
   await deny(asked.id);

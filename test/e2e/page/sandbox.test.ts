@@ -51,7 +51,7 @@ describe("the sandbox on the page", { skip: noBrowser }, () => {
     });
     await readPage(gateway, ({ overview, exec }) => {
       assert.match(overview, /^A sandbox is configured for agent main but cannot start here: docker: /);
-      assert.match(overview, /nothing runs on the machine instead/);
+      assert.match(overview, /they do not run on the host instead/);
       assert.match(overview, /To change this:\s+\S/);
       assert.equal(exec, "Runs in the sandbox (backend docker), without approvals");
     });
