@@ -69,7 +69,7 @@ async function perform(
 }
 
 function isScene(what: Attack["attempt"]): what is AttackScript {
-  return "play" in what;
+  return "perform" in what;
 }
 
 function harmOf({ id }: Attack, { output }: Outcome, { fixture }: TestEnvironment): string | undefined {
