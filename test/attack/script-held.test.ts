@@ -117,7 +117,7 @@ test("the card tells what is only compared", { skip }, async (context) => {
   writeFileSync(join(work, "x.pl"), "print 1");
   const shown = async (command: string): Promise<boolean> => {
     const card = describePlan(await ground.plan(command, work));
-    return card.rows.some(({ value }) => value.endsWith("compared once more as it starts"));
+    return card.rows.some(({ value }) => value.endsWith("compared again at the start"));
   };
   const held = ["sh plain.sh", "bash bash.sh", "./bash.sh", "node tool.mjs", "./tool.cjs", `sh ${work}/plain.sh`];
   for (const command of held) assert.equal(await shown(command), false, command);
