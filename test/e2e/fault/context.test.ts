@@ -90,7 +90,7 @@ function answer({ body }: FakeRequest): Reply {
   if (plan === undefined) return say("I know of no mark.");
   const system = JSON.stringify(messages[0]?.content ?? "");
   const tokens = (all.length + (tools === undefined ? 0 : JSON.stringify(tools).length)) / 4;
-  if (system.includes("memory of a conversation")) return (summaries[plan.summary] ?? tooLong)();
+  if (system.includes("You summarize a conversation")) return (summaries[plan.summary] ?? tooLong)();
   if (tokens > plan.limit) return tooLong();
   const asked = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content ?? "");
   if (asked.includes("[memory]")) return say("NO_REPLY");

@@ -228,7 +228,7 @@ test(
     assert.notEqual(seen.code, 0);
     assert.match(seen.stdout, /integrity/);
     const mended = await openclaw(home, ["doctor", "--fix"], cache);
-    assert.match(mended.stdout, /done: build .*openclaw\.sqlite anew from its records/);
+    assert.match(mended.stdout, /done: rebuild .*openclaw\.sqlite from its records and keep the old file/);
     assert.equal((await verifyStore(file)).ok, true);
     const store = await openSqliteStore({ file });
     assert.equal((await store.sessions.list({})).filter(({ key }) => key.includes(":d")).length, 30);

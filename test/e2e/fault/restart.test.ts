@@ -126,7 +126,7 @@ test("an agent that restarts the gateway on every turn: not when it is only woke
     const wire = await operator(gateway);
     await wire.request("chat.send", { sessionKey: "main", message: "go", idempotencyKey: `go-${round}` });
     await until(
-      () => (round < 4 ? starts(gateway) > round : refusals(/restarted from inside/) > 0),
+      () => (round < 4 ? starts(gateway) > round : refusals(/agents restarted the gateway/) > 0),
       (isSo) => isSo,
       60_000,
     );
@@ -266,7 +266,7 @@ test("a job that restarts the gateway every second is stopped after three; the g
       one?.end();
       return JSON.stringify(answer ?? null);
     },
-    (runs) => /restarted from inside|makes up for a missed time/.test(runs),
+    (runs) => /agents restarted the gateway|makes up for a missed time/.test(runs),
     120_000,
   );
   const later = await operator(gateway);

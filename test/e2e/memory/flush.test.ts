@@ -19,7 +19,7 @@ test("writes memory/<day>.md in one silent turn before compaction", async (t) =>
   const server = await startFakeOpenAI(({ body }: FakeRequest) => {
     const { messages } = body as unknown as { messages: Message[] };
     const asked = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content ?? "");
-    if (JSON.stringify(messages[0]?.content).includes("memory of a conversation")) {
+    if (JSON.stringify(messages[0]?.content).includes("You summarize a conversation")) {
       summaries += 1;
       return say("They talked at length.");
     }
