@@ -195,7 +195,7 @@ describe("elevated", () => {
 
   test("B27 an unknown level gives a hint and changes nothing", async () => {
     const session = fresh();
-    assert.match(await told(session, "/elevated maybe"), /"maybe" is no level[^]*Nothing was changed/);
+    assert.match(await told(session, "/elevated maybe"), /"maybe" is not a level[^]*Nothing was changed/);
     assert.match(await told(session, "/elevated"), /not set for this session/);
   });
 
