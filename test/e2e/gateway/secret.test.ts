@@ -36,7 +36,7 @@ test("the command line sends the token of its environment, else the one in the c
 
 test("doctor says which value is in force when both are set", async () => {
   const { stdout } = await openclaw(gateway.home, ["doctor"], { OPENCLAW_GATEWAY_TOKEN });
-  assert.match(stdout, /OPENCLAW_GATEWAY_TOKEN is set and wins over another value in gateway\.auth\.token/);
+  assert.match(stdout, /OPENCLAW_GATEWAY_TOKEN overrides a different value of gateway\.auth\.token/);
   const without = await openclaw(gateway.home, ["doctor"]);
-  assert.doesNotMatch(without.stdout, /wins over/);
+  assert.doesNotMatch(without.stdout, /overrides a different value/);
 });
