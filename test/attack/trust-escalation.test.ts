@@ -228,7 +228,7 @@ describe("a shell that stands open", () => {
       () => heard,
       (text) => text !== "",
     );
-    assert.match(heard, /runs by the owner's leave/);
+    assert.match(heard, /runs with the owner's approval/);
     heard = "";
     await ask(own.wire, "chat.send", { sessionKey: "main", message: word, idempotencyKey: word });
     await until(
