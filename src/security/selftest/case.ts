@@ -47,6 +47,11 @@ export interface AttackScript {
   perform(environment: TestEnvironment): Promise<Outcome>;
 }
 
+/** The method is read through its type, so that a rename cannot leave this test behind. */
+export function isScript(attempt: Attack["attempt"]): attempt is AttackScript {
+  return (attempt as Partial<AttackScript>).perform !== undefined;
+}
+
 /** Everyday use that must go on working. */
 export interface Control {
   readonly id: string;

@@ -2,12 +2,12 @@
 import { agentConfig } from "../../config/agents.ts";
 import { readApprovals } from "../../exec/policy/file.ts";
 import { subjectOf } from "../../tool/subject.ts";
-import type { Call, Control } from "./case.ts";
+import { isScript, type Call, type Control } from "./case.ts";
 import { modelFor, type TestEnvironment } from "./environment.ts";
 
 /** Why it was not tried, or undefined when it must work. */
 export function takenAway({ attempt }: Control, environment: TestEnvironment): string | undefined {
-  if ("play" in attempt) return undefined;
+  if (isScript(attempt)) return undefined;
   const calls = Array.isArray(attempt) ? (attempt as readonly Call[]) : [attempt as Call];
   return calls.map(({ tool }) => reasonFor(tool, environment)).find((reason) => reason !== undefined);
 }

@@ -1,7 +1,7 @@
 // Which key of the user's own config opened a hole, and the command that closes it.
 import { agentConfig } from "../../config/agents.ts";
 import { formatPath } from "../../config/path.ts";
-import { areaOf, type Attack, type Call } from "./case.ts";
+import { areaOf, isScript, type Attack, type Call } from "./case.ts";
 import type { TestEnvironment } from "./environment.ts";
 
 export interface Blame {
@@ -27,7 +27,7 @@ export function blameFor(attack: Attack, environment: TestEnvironment): Blame | 
 const fileTools: ReadonlySet<string> = new Set(["read", "write", "edit", "apply_patch"]);
 
 function toolsOf({ attempt }: Attack): string[] {
-  if ("play" in attempt) return [];
+  if (isScript(attempt)) return [];
   const calls = Array.isArray(attempt) ? (attempt as readonly Call[]) : [attempt as Call];
   return calls.map(({ tool }) => tool);
 }

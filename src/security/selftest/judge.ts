@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 
 import { OpenClawError } from "../../core/error.ts";
-import type { Attack, Call, Control, Outcome, AttackScript } from "./case.ts";
+import { isScript, type Attack, type Call, type Control, type Outcome } from "./case.ts";
 import { failureOf, type TestEnvironment } from "./environment.ts";
 import { isThere } from "./fixture.ts";
 
@@ -60,16 +60,12 @@ async function perform(
   { id, attempt: what }: Pick<Attack, "id" | "attempt">,
   environment: TestEnvironment,
 ): Promise<Outcome> {
-  if (isScene(what)) return what.perform(environment);
+  if (isScript(what)) return what.perform(environment);
   const calls: readonly Call[] = Array.isArray(what) ? what : [what as Call];
   const outcomes: Outcome[] = [];
   for (const call of calls) outcomes.push(await environment.call(call, id));
   const last = outcomes.at(-1) ?? { ended: "failed", output: "" };
   return { ...last, output: outcomes.map(({ output }) => output).join("\n") };
-}
-
-function isScene(what: Attack["attempt"]): what is AttackScript {
-  return "perform" in what;
 }
 
 function harmOf({ id }: Attack, { output }: Outcome, { fixture }: TestEnvironment): string | undefined {
