@@ -35,7 +35,7 @@ test("reports a failure to one command only", async (t) => {
   let place = join(folder, "file");
   writeFileSync(place, "");
   const pool = openPool(t, () => place);
-  await assert.rejects(pool.take("us"), { code: "exec.start-failed", message: /could not be made: ENOTDIR/ });
+  await assert.rejects(pool.take("us"), { code: "exec.start-failed", message: /could not create pipes for commands: ENOTDIR/ });
   place = folder;
   const { ours, theirs } = await pool.take("us");
   closeSync(ours);
@@ -57,7 +57,7 @@ test("reports the error of mkfifo", async (t) => {
   writeFileSync(join(folder, "pipes", "1-5"), "");
   await assert.rejects(openPool(t, () => folder).take("us"), {
     code: "exec.start-failed",
-    message: /could not be made: mkfifo: .*1-5.*exists/,
+    message: /could not create pipes for commands: mkfifo: .*1-5.*exists/,
   });
 });
 
