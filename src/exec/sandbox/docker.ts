@@ -295,8 +295,8 @@ async function createContainer(spec: SandboxSpec, { cli, files }: Tools, names: 
   await must(cli, createArguments(spec, names, files.pathOf(envLines(env))), spec);
 }
 
-async function must(cli: DockerCli, args: readonly string[], spec: SandboxSpec): Promise<void> {
-  const { code, errors } = await cli.run(args);
+async function must(cli: DockerCli, dockerArgs: readonly string[], spec: SandboxSpec): Promise<void> {
+  const { code, errors } = await cli.run(dockerArgs);
   if (code === 0) return;
   const lastLine = errors
     .trim()
@@ -308,7 +308,7 @@ async function must(cli: DockerCli, args: readonly string[], spec: SandboxSpec):
       hint: `docker pull ${image}, or for a plain one: docker pull debian:bookworm-slim && docker tag debian:bookworm-slim ${image}`,
     });
   }
-  throw new OpenClawError("sandbox.failed", `docker ${args[0]} failed: ${lastLine}`, {
+  throw new OpenClawError("sandbox.failed", `docker ${dockerArgs[0]} failed: ${lastLine}`, {
     hint: `inspect it with: docker inspect ${spec.name}; then: openclaw sandbox recreate --all`,
   });
 }
