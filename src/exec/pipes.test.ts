@@ -35,7 +35,10 @@ test("reports a failure to one command only", async (t) => {
   let place = join(folder, "file");
   writeFileSync(place, "");
   const pool = openPool(t, () => place);
-  await assert.rejects(pool.take("us"), { code: "exec.start-failed", message: /could not create pipes for commands: ENOTDIR/ });
+  await assert.rejects(pool.take("us"), {
+    code: "exec.start-failed",
+    message: /could not create pipes for commands: ENOTDIR/,
+  });
   place = folder;
   const { ours, theirs } = await pool.take("us");
   closeSync(ours);
