@@ -29,7 +29,7 @@ const attack = (setup: Setup, command: string, env?: Record<string, string>): Ex
   area: "exec",
   tool: "exec",
   expect: "deny",
-  why: "",
+  claim: "",
   input: { setup, params: { command, ...(env === undefined ? {} : { env }) } },
 });
 

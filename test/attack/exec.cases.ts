@@ -4,28 +4,23 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { join } from "node:path";
 
 import { exec, writeApprovals, type Called } from "../harness/exec.ts";
-import { dispose, operator, shared, startGateway, type TestGateway, type Wire } from "../harness/gateway.ts";
+import { dispose, operator, startGateway, type TestGateway, type Wire } from "../harness/gateway.ts";
+import { readCases, type CorpusCase } from "./corpus.ts";
 
-export interface ExecAttack {
-  readonly id: string;
-  readonly area: string;
-  readonly tool: string;
-  readonly expect: "deny" | "error" | "ask" | "allow" | "sanitise";
-  readonly why: string;
-  readonly input: {
-    readonly setup?: {
-      readonly exec?: Record<string, unknown>;
-      readonly allowlist?: readonly (string | Record<string, unknown>)[];
-    };
-    readonly params?: { readonly command?: string; readonly env?: Record<string, string> };
-    readonly scenario?: string;
+export type ExecAttack = CorpusCase<{
+  readonly setup?: {
+    readonly exec?: Record<string, unknown>;
+    readonly allowlist?: readonly (string | Record<string, unknown>)[];
   };
-}
+  readonly params?: { readonly command?: string; readonly env?: Record<string, string> };
+  readonly scenario?: string;
+}>;
 
-/** The shared cases whose input is a call of exec. */
-export function corpus(file: "corpus" | "controls"): ExecAttack[] {
-  const all = JSON.parse(readFileSync(join(shared, "attack", `${file}.json`), "utf8")) as ExecAttack[];
-  return all.filter(({ tool, input }) => tool === "exec" && input.params?.command !== undefined);
+/** The cases whose input is a call of exec. */
+export function corpus(table: "cases" | "controls"): ExecAttack[] {
+  return readCases<ExecAttack["input"]>(table).filter(
+    ({ tool, input }) => tool === "exec" && input.params?.command !== undefined,
+  );
 }
 
 export interface ExecGround {

@@ -1,17 +1,16 @@
-// Commands under attack through the front door: the shared corpus, its controls, and other spellings of every case.
+// Commands under attack through the front door: every case, the controls, and other spellings of every case.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 
-import { noShared } from "../harness/gateway.ts";
 import { noBubblewrap } from "../harness/sandbox.ts";
 import { corpus, mutations, openExecGround, type ExecAttack, type ExecGround } from "./exec.cases.ts";
 
-const attacks = noShared === false ? corpus("corpus") : [];
-const controls = noShared === false ? corpus("controls") : [];
+const attacks = corpus("cases");
+const controls = corpus("controls");
 const sample = Number(process.env["OPENCLAW_MUTATION_SHARE"] ?? "0.12");
 
-describe("attacks on commands", { skip: noShared }, () => {
+describe("attacks on commands", () => {
   let ground: ExecGround;
   before(async () => {
     ground = await openExecGround([...attacks, ...controls]);
@@ -19,14 +18,14 @@ describe("attacks on commands", { skip: noShared }, () => {
   after(() => ground.close());
 
   for (const attack of attacks)
-    test(`${attack.id} ${attack.area}: ${attack.why}: ${attack.expect}`, async () => {
+    test(`${attack.id} ${attack.area}: ${attack.claim}: ${attack.expect}`, async () => {
       const called = await ground.run(attack);
       assert.deepEqual(ground.harm(called), []);
       judge(attack, called);
     });
 
   for (const control of controls)
-    test(`${control.id} still works: ${control.why}`, { skip: noBubblewrap || missingProgram(control) }, async () => {
+    test(`${control.id} still works: ${control.claim}`, { skip: noBubblewrap || missingProgram(control) }, async () => {
       const called = await ground.run(control);
       // The program may fail on its own (no repository here); what counts is that it was started.
       assert.match(String(called.details["status"]), /completed|failed/, called.text);

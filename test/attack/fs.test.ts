@@ -1,14 +1,14 @@
-// The file tools under attack: our own table always, the shared corpus and its controls where they are at hand.
+// The file tools under attack: our own table, the cases of README.md and their controls.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { openGround, outcomeOf, SECRET, type FileGround, type Outcome } from "../../src/tool/fs/fixture.cases.ts";
+import { readCases, type CorpusCase } from "./corpus.ts";
 import { fill, fsCases, layGround, pathMutators, type AttackCase } from "./fs.cases.ts";
 
-const shared = join(import.meta.dirname, "..", "..", "..", "shared", "attack");
 const refusals = new Set(["fs.outside", "fs.link", "fs.protected", "fs.special-file"]);
 
 function attack(name: string, cases: readonly AttackCase[]): void {
@@ -79,31 +79,25 @@ test("mutants of every refused case do no harm either", { timeout: 900_000 }, as
   }
 });
 
-interface SharedCase {
-  readonly id: string;
-  readonly area: string;
-  readonly tool: AttackCase["tool"];
-  readonly input: { readonly params: Readonly<Record<string, string>> };
-  readonly expect: AttackCase["expect"];
-  readonly why: string;
-}
+type FileCase = CorpusCase<{ readonly params: Readonly<Record<string, string>> }>;
 
-function sharedCases(file: string, wanted: (attempt: SharedCase) => boolean): AttackCase[] {
-  const all = JSON.parse(readFileSync(join(shared, file), "utf8")) as SharedCase[];
-  return all
+function casesOf(table: "cases" | "controls", wanted: (attempt: FileCase) => boolean): AttackCase[] {
+  return readCases<FileCase["input"]>(table)
     .filter(wanted)
-    .map(({ id, tool, input, expect, why }) => ({ id, tool, params: input.params, expect, why }));
+    .map(({ id, tool, input, expect, claim }) => ({
+      id,
+      tool: tool as AttackCase["tool"],
+      params: input.params,
+      expect: expect as AttackCase["expect"],
+      why: claim,
+    }));
 }
 
-if (existsSync(join(shared, "corpus.json"))) {
-  attack(
-    "the shared corpus",
-    sharedCases("corpus.json", ({ area }) => area === "fs"),
-  );
-  attack(
-    "the shared controls",
-    sharedCases("controls.json", ({ tool }) => ["read", "write", "edit"].includes(tool)),
-  );
-} else {
-  test("the shared corpus", { skip: "needs ../shared, which is not beside this clone" }, () => undefined);
-}
+attack(
+  "the cases of README.md",
+  casesOf("cases", ({ area }) => area === "fs"),
+);
+attack(
+  "the controls of README.md",
+  casesOf("controls", ({ tool }) => ["read", "write", "edit"].includes(tool)),
+);

@@ -4,7 +4,8 @@ import { existsSync, globSync, lstatSync, readFileSync, readdirSync, rmSync } fr
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { dispose, invoke, noShared, operator, shared, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { dispose, invoke, operator, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { readCases } from "./corpus.ts";
 import { pathMutators } from "./fs.cases.ts";
 import { fillPatch, layPatchGround, patchCases, type PatchCase } from "./patch.cases.ts";
 
@@ -55,7 +56,7 @@ for (const workspaceOnly of [false, true]) {
     };
 
     for (const attempt of patchCases) attack(attempt);
-    for (const attempt of sharedCases()) attack(attempt);
+    for (const attempt of corpusCases()) attack(attempt);
 
     test(
       "mutants of every refused case change nothing outside and make nothing that is obeyed",
@@ -174,22 +175,14 @@ function outsideOf({ OUT, STATE, HOME }: Readonly<Record<"OUT" | "STATE" | "HOME
 }
 
 /** `<100000 files>` stands for the rest of the list; the door itself takes no more than this. */
-function sharedCases(): PatchCase[] {
-  if (noShared !== false) return [];
-  const all = JSON.parse(readFileSync(join(shared, "attack", "corpus.json"), "utf8")) as {
-    id: string;
-    area: string;
-    input: { params: { input: string } };
-    expect: PatchCase["expect"];
-    why: string;
-  }[];
+function corpusCases(): PatchCase[] {
   const many = Array.from({ length: 60_000 }, (_, at) => `*** Add File: f${at + 3}\n+x`).join("\n");
-  return all
+  return readCases<{ params: { input: string } }>("cases")
     .filter(({ area }) => area === "apply_patch")
-    .map(({ id, input, expect, why }) => ({
+    .map(({ id, input, expect, claim }) => ({
       id,
-      expect,
-      why,
+      expect: expect as PatchCase["expect"],
+      why: claim,
       patch: input.params.input.replace("<100000 files>", many),
     }));
 }

@@ -1,5 +1,5 @@
-// The attack cases and the controls that concern command lines, read from the shared reference beside the project.
-import { existsSync, readFileSync } from "node:fs";
+// The attack cases and the controls that concern command lines, read from the tables in test/attack.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Ground, Rules } from "./fixture.cases.ts";
@@ -23,14 +23,10 @@ interface RawCase {
   };
 }
 
-const folder = join(import.meta.dirname, "../../../../shared/attack");
-
-export const missing: string | false = existsSync(join(folder, "corpus.json"))
-  ? false
-  : "the shared attack cases are not beside the project";
+const folder = join(import.meta.dirname, "../../../test/attack");
 
 export function attackCases(ground: Ground): readonly AttackCase[] {
-  return read("corpus.json").flatMap((one) =>
+  return read("cases.json").flatMap((one) =>
     /^exec\.(?:shell-syntax|wrappers|safe-bins)$/.test(one.area) ? toCase(one, ground) : [],
   );
 }
