@@ -1,11 +1,18 @@
-// npm test: every test file under the project's Node, Debian packages first where we may, and the counts on the last line.
+// Runs the tests: installs missing Debian packages where it may, runs groups side by side, and prints the counts last.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, join, relative } from "node:path";
+import { availableParallelism, tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
 
 import { root } from "./ground.mjs";
+import { longRounds, longTests } from "./long-rounds.ts";
+import type { Result } from "./test-results.ts";
+
+const usage = `usage: test.ts [--unit | --all] [file …]
+  (nothing)  every test a contributor needs
+  --unit     tests beside the sources that start no program and take no seconds
+  --all      only the tests with long rounds (faults, races, attacks, properties), with their full rounds`;
 
 /** Programs some suites need; each such suite skips by itself, saying why, when its program is absent. */
 const programs: { readonly program: string; readonly debian: string; readonly suites: string }[] = [
@@ -27,63 +34,108 @@ const programs: { readonly program: string; readonly debian: string; readonly su
   { program: "tmux", debian: "tmux", suites: "the terminal conversation in a real terminal" },
 ];
 
-/** A test that hangs fails by its name; a file that something left open keeps from ending is ended. Neither holds up the rest. */
-const longestTestMs = 15 * 60_000;
-const longestFileMs = 40 * 60_000;
-const watch = `if (process.env.NODE_TEST_CONTEXT !== undefined) setTimeout(() => {
-  console.error("this file did not end within ${longestFileMs / 60_000} minutes");
-  process.exit(1);
-}, ${longestFileMs}).unref();`;
-const bounded = [`--test-timeout=${longestTestMs}`, `--import=data:text/javascript,${encodeURIComponent(watch)}`];
+/** Most tests wait for processes and timers, so one more group than there are cores keeps the cores busy. */
+const AT_ONCE = availableParallelism() + 1;
+const MAX_TEST_MS = 10 * 60_000;
 
-/** More than that is no bad luck. */
-const MOST_AGAIN = 3;
+const flags = new Set(process.argv.slice(2).filter((word) => word.startsWith("--")));
+const named = process.argv.slice(2).filter((word) => !word.startsWith("--"));
+if ([...flags].some((flag) => flag !== "--unit" && flag !== "--all")) {
+  console.error(usage);
+  process.exit(2);
+}
+const isUnit = flags.has("--unit");
+const isAll = flags.has("--all");
+const startedAt = performance.now();
+const absent = programs.filter(({ program }) => !isOnPath(program));
+const missing = isUnit ? absent : installMissing(absent);
+const results = await runGroups(groupsOf(filesToRun()));
+report(results);
+process.exit(results.every(({ failed }) => failed.length === 0) ? 0 : 1);
 
-const missing = installMissing(programs.filter(({ program }) => !isOnPath(program)));
-const wanted = process.argv.slice(2);
-const files = wanted.length > 0 ? wanted : globSync("{src,test,ui,scripts,bench}/**/*.test.ts", { cwd: root }).sort();
-const { code, failed } = await runTests(files);
-const isSound = code === 0 || (wanted.length === 0 && (await passAlone(failed)));
-for (const { debian, suites } of missing) console.log(`left out: ${suites} (to add: apt-get install ${debian})`);
-process.exit(isSound ? 0 : 1);
+function filesToRun(): string[] {
+  if (named.length > 0) return globSync(named, { cwd: root }).sort();
+  const pattern = isUnit ? "{src,ui,scripts,bench}/**/*.test.ts" : "{src,test,ui,scripts,bench}/**/*.test.ts";
+  const files = globSync(pattern, { cwd: root }).sort();
+  if (isAll) return files.filter((file) => longTests(readFileSync(join(root, file), "utf8")));
+  return isUnit ? files.filter((file) => !file.endsWith(".system.test.ts")) : files;
+}
 
 /**
- * A whole run keeps a small machine busy for twenty minutes; a test that failed in it is judged once more by itself.
- * Passing then does not make it good: its file is named on the last lines until somebody mends it.
+ * Unit tests of one folder share a process: starting one for each file costs more than most of them take. Tests that
+ * start programs, and tests through the front door, have a process of their own.
  */
-async function passAlone(paths: readonly string[]): Promise<boolean> {
-  if (paths.length === 0 || paths.length > MOST_AGAIN) return false;
-  for (const path of paths) {
-    console.log(`\nonce more, alone: ${relative(root, path)}`);
-    if ((await runTests([path])).code !== 0) return false;
+function groupsOf(files: readonly string[]): string[][] {
+  const shared = new Map<string, string[]>();
+  const alone: string[][] = [];
+  for (const file of files) {
+    const [top = "", folder = ""] = file.split("/");
+    if (top === "test" || isAll || file.endsWith(".system.test.ts")) alone.push([file]);
+    else {
+      const key = top === "src" ? folder : top;
+      shared.set(key, [...(shared.get(key) ?? []), file]);
+    }
   }
-  for (const path of paths)
-    console.log(`unsteady: ${relative(root, path)} failed in the whole run and passed alone; it needs mending`);
-  return true;
+  // Long ones first, so that none is left over at the end.
+  return [...alone, ...shared.values()];
 }
 
-async function runTests(paths: readonly string[]): Promise<{ code: number; failed: readonly string[] }> {
-  const folder = mkdtempSync(join(tmpdir(), "openclaw-failed-"));
-  const list = join(folder, "files");
-  const shown = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
-  const kept = [`--test-reporter=${join(root, "scripts/failed-files.ts")}`, `--test-reporter-destination=${list}`];
-  const args = ["--test", "--test-concurrency=2", ...bounded, ...shown, ...kept, ...paths];
-  const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
-  const [status] = (await once(child, "exit")) as [number | null];
-  const failed = existsSync(list) ? readFileSync(list, "utf8").split("\n").filter(Boolean) : [];
+async function runGroups(groups: readonly string[][]): Promise<Result[]> {
+  const waiting = [...groups];
+  const done: Result[] = [];
+  const work = async (): Promise<void> => {
+    for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) done.push(await runGroup(group));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return done;
+}
+
+async function runGroup(files: readonly string[]): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), "openclaw-results-"));
+  const list = join(folder, "results.json");
+  const reporters = [
+    ["--test-reporter=spec", "--test-reporter-destination=stdout"],
+    [`--test-reporter=${join(root, "scripts/test-results.ts")}`, `--test-reporter-destination=${list}`],
+  ].flat();
+  const args = ["--test", "--test-isolation=none", `--test-timeout=${MAX_TEST_MS}`, ...reporters, ...files];
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+    // Types are stripped and code is compiled once for all groups.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(root, ".tools", "compile-cache"), ...(isAll ? longRounds : {}) },
+  });
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const [status] = (await once(child, "close")) as [number | null];
+  const result = existsSync(list) ? (JSON.parse(readFileSync(list, "utf8")) as Result) : undefined;
   rmSync(folder, { recursive: true, force: true });
-  return { code: status ?? 1, failed };
+  const known = result ?? { passed: 0, failed: [], skipped: [] };
+  const failed = status !== 0 && known.failed.length === 0 ? [{ name: files.join(" "), detail: output }] : known.failed;
+  process.stdout.write(`${output.replace(/\nℹ tests [^]*$/, "\n")}`);
+  return { ...known, failed };
 }
 
-function installMissing(absent: typeof programs): typeof programs {
-  if (absent.length === 0 || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return absent;
-  const names = absent.map(({ debian }) => debian);
+function report(all: readonly Result[]): void {
+  const failed = all.flatMap((result) => result.failed);
+  const skipped = all.flatMap((result) => result.skipped);
+  const passed = all.reduce((sum, result) => sum + result.passed, 0);
+  for (const { name, detail } of failed) console.log(`\nFAILED ${name}\n${detail}`);
+  for (const line of new Set(skipped)) console.log(`skipped: ${line}`);
+  for (const { debian, suites } of missing) console.log(`left out: ${suites} (to add: apt-get install ${debian})`);
+  console.log(`took ${Math.round((performance.now() - startedAt) / 1000)} s`);
+  console.log(`${passed} passed, ${failed.length} failed, ${skipped.length} skipped`);
+}
+
+function installMissing(wanted: typeof programs): typeof programs {
+  if (wanted.length === 0 || process.getuid?.() !== 0 || !isOnPath("apt-get")) return wanted;
+  const names = wanted.map(({ debian }) => debian);
   console.log(`installing Debian packages for the tests: ${names.join(" ")} …`);
   const apt = (args: string[]) =>
     spawnSync("apt-get", args, { stdio: "ignore", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
   apt(["update"]);
   apt(["install", "-y", "--no-install-recommends", ...names]);
-  return absent.filter(({ program }) => !isOnPath(program));
+  return wanted.filter(({ program }) => !isOnPath(program));
 }
 
 function isOnPath(program: string): boolean {

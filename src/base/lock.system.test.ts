@@ -1,5 +1,5 @@
 // The lock of a state folder, with real processes that die, stop and race (F7).
-// The full rounds: OPENCLAW_LOCK_ROUNDS=1000 node --test src/base/lock.test.ts
+// The full rounds: OPENCLAW_LOCK_ROUNDS=1000 node --test src/base/lock.system.test.ts
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
