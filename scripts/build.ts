@@ -4,32 +4,40 @@ import { join } from "node:path";
 import { rolldown, type InputOptions, type OutputOptions } from "rolldown";
 import { build as buildPage } from "vite";
 
-import { root } from "./ground.mjs";
+import { root } from "./project.mjs";
 import { keepChunks } from "./keep-chunks.ts";
 
 const dist = join(root, "dist");
 const next = join(root, "dist.next");
 const started = new Date();
-/** Each file costs about 0.4 ms at start, so what starts together is one file; the first group that fits takes a module and all below it. */
+/**
+ * Each file costs about 0.4 ms at start, so modules that load together share a file. A module goes into the first group
+ * that matches it.
+ */
 const chunks = [
   { name: "light", priority: 3, test: /src\/(?:bin|cli\/commands\/(?:status|config-get))\.ts$/ },
   { name: "schema", priority: 2, test: /src\/config\/load\.ts$/ },
-  { name: "gateway", priority: 1, test: /src\/app\/run\.ts$/ },
+  { name: "gateway", priority: 1, test: /src\/lifecycle\/run\.ts$/ },
 ];
 
-/** Threads and processes of their own, a file each: what they share with the rest they bring along. */
+/** Code of worker threads and child processes: one self-contained file each. */
 const threads = [
   ["memory-worker.js", "src/memory/worker.ts"],
   ["exec-launcher.js", "src/exec/launcher-process.ts"],
+  ["browser-bridge.js", "src/browser/sandbox/bridge-process.ts"],
   ["embed-worker.js", "src/memory/embed/local-worker.ts"],
   ["store-check.js", "src/store/check-worker.ts"],
+  ["fit-image-worker.js", "src/media/fit-image-worker.ts"],
+  ["page-worker.js", "src/media/extract/page-worker.ts"],
+  ["pdf-worker.js", "src/media/extract/pdf-worker.ts"],
 ] as const;
 
 const shared: InputOptions = {
   platform: "node",
-  external: [/^node:/],
+  // Both load files beside their own modules.
+  external: [/^node:/, "playwright-core", "sharp"],
   logLevel: "warn",
-  // A module that one command needs at once and another only sometimes is loaded late by the second on purpose.
+  // A module can be loaded eagerly by one command and lazily by another; that is intended.
   checks: { ineffectiveDynamicImport: false },
 };
 const output: OutputOptions = {
@@ -46,7 +54,7 @@ writeFileSync(join(next, "built"), started.toISOString());
 keepChunks(dist, next, process.env["npm_lifecycle_event"] === "prepack");
 rmSync(dist, { recursive: true, force: true });
 cpSync(next, dist, { recursive: true });
-// A source saved while the build ran is newer than the build.
+// A source saved during the build is newer than the build.
 utimesSync(join(dist, "built"), started, started);
 rmSync(next, { recursive: true, force: true });
 

@@ -1,8 +1,8 @@
-// Fails when a page links to a file or heading that does not exist, or names a path of the repository that is gone.
+// Fails when a page links to a missing file or heading, or names a path that is not in the repository.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
-import { root } from "./ground.mjs";
+import { root } from "./project.mjs";
 
 const pages = globSync(["*.md", "{docs,src,bench,test,ui}/**/*.md"], { cwd: root })
   .filter((path) => !path.includes("node_modules"))
@@ -21,13 +21,16 @@ function brokenLinks(page: string, text: string): string[] {
     if (/^[a-z]+:/.test(link)) return [];
     const [path = "", anchor] = link.split("#");
     const file = path === "" ? page : join(dirname(page), path);
-    if (!existsSync(file)) return [`the link ${link} leads nowhere`];
+    if (!existsSync(file)) return [`the link ${link} does not resolve to a file`];
     if (anchor === undefined || !file.endsWith(".md")) return [];
-    return headingsOf(readFileSync(file, "utf8")).includes(anchor) ? [] : [`the link ${link} names no heading`];
+    return headingsOf(readFileSync(file, "utf8")).includes(anchor) ? [] : [`the link ${link} does not match a heading`];
   });
 }
 
-/** Paths from the root or the page; bare file names in the README of a source folder. The changelog tells of old files. */
+/**
+ * Checks paths from the root or the page, and bare file names in the README of a source folder. The changelog may name
+ * old files.
+ */
 function missingPaths(page: string, text: string): string[] {
   if (page.endsWith("CHANGELOG.md")) return [];
   const isFolderReadme = relative(root, page).startsWith("src/");
@@ -43,7 +46,7 @@ function exists(folder: string, pattern: string): boolean {
   return existsSync(join(folder, pattern)) || globSync(pattern, { cwd: folder }).length > 0;
 }
 
-/** As GitHub makes anchors: lower case, punctuation out, blanks as dashes. */
+/** Makes anchors as GitHub does: lower case, no punctuation, dashes for spaces. */
 function headingsOf(text: string): string[] {
   return [...withoutCode(text).matchAll(/^#{1,6} (.+)$/gm)].map(([, title = ""]) =>
     title

@@ -1,9 +1,9 @@
-// npm run check: types, lint, format, imports, words, doc links, generated docs, unused exports. No warnings allowed.
+// npm run check: types, lint, format, imports, words, command summaries, doc links, generated docs, unused exports. No warnings allowed.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { root } from "./ground.mjs";
+import { root } from "./project.mjs";
 
 const bin = (name: string): string => join(root, "node_modules", ".bin", name);
 const steps: [name: string, command: string, args: string[]][] = [
@@ -13,8 +13,9 @@ const steps: [name: string, command: string, args: string[]][] = [
     : []),
   ["lint", bin("oxlint"), ["--type-aware", "--deny-warnings", "src", "test", "scripts", "bench", "ui"]],
   ["format", bin("oxfmt"), ["--check", "src", "test", "scripts", "bench", "ui", "openclaw.mjs"]],
-  ["import order", process.execPath, ["scripts/check-law.ts"]],
+  ["import order", process.execPath, ["scripts/check-imports.ts"]],
   ["banned words", process.execPath, ["scripts/check-words.ts"]],
+  ["command summaries", process.execPath, ["scripts/check-summaries.ts"]],
   ["doc links", process.execPath, ["scripts/check-docs.ts"]],
   ["generated docs", process.execPath, ["scripts/gen-docs.ts", "--check"]],
   ["unused exports", bin("knip"), ["--no-progress"]],

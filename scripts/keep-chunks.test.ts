@@ -1,4 +1,4 @@
-// What a build leaves of the one before it.
+// Which files of the previous build remain after a build.
 import assert from "node:assert/strict";
 import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ const place = mkdtempSync(join(tmpdir(), "openclaw-chunks-"));
 after(() => rmSync(place, { recursive: true, force: true }));
 const [dist, next] = [join(place, "dist"), join(place, "dist.next")];
 
-/** As scripts/build.ts does it. */
+/** The same steps as in scripts/build.ts. */
 function build(files: readonly string[], isPacking = false): string[] {
   mkdirSync(join(next, "ui", "assets"), { recursive: true });
   for (const file of files) writeFileSync(join(next, file), file);
@@ -24,7 +24,7 @@ function build(files: readonly string[], isPacking = false): string[] {
     .toSorted();
 }
 
-test("the parts of the build before stay, those of the one before that go, and a package has none", () => {
+test("keeps the chunks of the previous build, drops older ones, and packages only the current build", () => {
   const first = ["bin.js", "beat-AAAAAAAA.js", "same-00000000.js", "ui/assets/cron-AAAAAAAA.js"];
   const second = ["bin.js", "beat-BBBBBBBB.js", "same-00000000.js", "ui/assets/cron-BBBBBBBB.js"];
   const third = ["bin.js", "beat-CCCCCCCC.js", "ui/assets/cron-CCCCCCCC.js"];

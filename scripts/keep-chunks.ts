@@ -1,12 +1,12 @@
-// A gateway that runs reads its parts late: what the build before named stays readable, until the next build.
+// Keeps the chunks of the previous build until the next one: a running gateway loads its chunks late.
 import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const list = "chunks.json";
-/** Names that tell what is in them: they can stand beside those of another build. */
+/** Names that contain a content hash, so chunks of two builds can share a folder. */
 const hashed = ["*-????????.js", "ui/assets/*-????????.*"];
 
-/** Called when `next` is complete and `dist` is about to be replaced by it. Packages hold one build only. */
+/** Call it when `next` is complete and is about to replace `dist`. A package contains one build only. */
 export function keepChunks(dist: string, next: string, isPacking: boolean): void {
   const own = globSync(hashed, { cwd: next });
   writeFileSync(join(next, list), JSON.stringify(own));

@@ -1,8 +1,9 @@
-// Prints the size of the tree: files, lines, longest files, tests against sources. Orientation, not a gate.
+// Prints the size of the tree: files, lines, longest files, ratio of tests to sources. Information only; it never
+// fails.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { root } from "./ground.mjs";
+import { root } from "./project.mjs";
 
 const lines = (path: string): number => readFileSync(join(root, path), "utf8").split("\n").length;
 const all = globSync("{src,test,ui,bench,scripts}/**/*.{ts,mjs}", { cwd: root }).map((path) => ({

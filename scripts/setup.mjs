@@ -1,10 +1,10 @@
-// Makes a bare clone ready, on whatever Node runs this: Node 24, packages, build. Plain JavaScript without dependencies.
+// Prepares a fresh clone on any Node version: Node 24, packages, build. Plain JavaScript without dependencies.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { isBuildFresh, NODE_VERSION, nodeBinary, root, toolsFolder } from "./ground.mjs";
+import { isBuildFresh, NODE_VERSION, nodeBinary, root, toolsFolder } from "./project.mjs";
 
 const flags = new Set(process.argv.slice(2));
 ensurePackages();
@@ -61,7 +61,7 @@ function run(command, args) {
   if (status !== 0) fail(`${command} ${args.join(" ")} failed${error ? `: ${error.message}` : ""}`);
 }
 
-/** Quiet when all is well; when not, people need the whole output. */
+/** Prints no output on success and the whole output on failure. */
 function retryLoudly(command, args) {
   return spawnSync(command, args, { cwd: root, stdio: "inherit" });
 }

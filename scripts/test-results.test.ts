@@ -1,4 +1,4 @@
-// The counts that npm test prints come from real runs of node:test.
+// The counts printed by npm test, from real runs of node:test.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { root } from "./ground.mjs";
+import { root } from "./project.mjs";
 import type { Result } from "./test-results.ts";
 
 const sample = `import { describe, test } from "node:test";
@@ -15,9 +15,10 @@ test("left out", { skip: "no such program" }, () => {});
 describe("group", () => {
   test("inner good", () => {});
   test("inner bad", () => { throw new Error("broken on purpose"); });
-});`;
+});
+describe("whole group", { skip: "no browser" }, () => test("never run", () => {}));`;
 
-test("counts tests, not suites, and keeps the reason of a skip and of a failure", (t) => {
+test("counts tests, and keeps the reason of each failure and of each skipped test or suite", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-results-test-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "sample.test.mjs"), sample);
@@ -32,7 +33,17 @@ test("counts tests, not suites, and keeps the reason of a skip and of a failure"
     },
   );
   const { passed, failed, skipped } = JSON.parse(ran.stdout) as Result;
-  assert.deepEqual([passed, skipped, failed.length], [2, ["left out: no such program"], 1]);
+  assert.deepEqual(
+    [passed, skipped, failed.length],
+    [
+      2,
+      [
+        { name: "left out", reason: "no such program" },
+        { name: "whole group", reason: "no browser" },
+      ],
+      1,
+    ],
+  );
   assert.match(failed[0]?.name ?? "", /sample\.test\.mjs: inner bad$/);
   assert.match(failed[0]?.detail ?? "", /broken on purpose/);
 });

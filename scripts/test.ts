@@ -1,22 +1,27 @@
-// Runs the tests: installs missing Debian packages where it may, runs groups side by side, and prints the counts last.
+// Runs the tests: installs missing Debian packages where possible, runs groups in parallel, and prints the counts last.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
-import { root } from "./ground.mjs";
-import { longRounds, longTests } from "./long-rounds.ts";
+import { root } from "./project.mjs";
+import { isLongTest, longFiles, longRounds } from "./long-rounds.ts";
 import type { Result } from "./test-results.ts";
 
-const usage = `usage: test.ts [--unit | --all] [file …]
-  (nothing)  every test a contributor needs
-  --unit     tests beside the sources that start no program and take no seconds
-  --all      only the tests with long rounds (faults, races, attacks, properties), with their full rounds`;
+interface GroupResult extends Result {
+  readonly files: readonly string[];
+  readonly seconds: number;
+}
 
-/** Programs some suites need; each such suite skips by itself, saying why, when its program is absent. */
+const usage = `usage: test.ts [--unit | --all] [file …]
+  (none)     every test a contributor needs
+  --unit     fast tests beside the sources that start no program
+  --all      tests that are too long for every change: full rounds (faults, races, attacks, properties), *.long.test.ts`;
+
+/** Programs that some suites need. A suite without its program is skipped with the reason. */
 const programs: { readonly program: string; readonly debian: string; readonly suites: string }[] = [
-  { program: "chromium", debian: "chromium", suites: "the page in a real browser" },
+  { program: "chromium", debian: "chromium", suites: "the page and the browser tool in a real browser" },
   { program: "strace", debian: "strace", suites: "the store under a failing fsync" },
   { program: "bwrap", debian: "bubblewrap", suites: "the bubblewrap sandbox" },
   { program: "dockerd", debian: "docker.io", suites: "the docker sandbox on a real engine" },
@@ -34,9 +39,11 @@ const programs: { readonly program: string; readonly debian: string; readonly su
   { program: "tmux", debian: "tmux", suites: "the terminal conversation in a real terminal" },
 ];
 
-/** Most tests wait for processes and timers, so one more group than there are cores keeps the cores busy. */
-const AT_ONCE = availableParallelism() + 1;
+/** Most tests wait for processes and timers, so more groups than there are cores keep the cores busy. */
+const AT_ONCE = 2 * availableParallelism() + 1;
 const MAX_TEST_MS = 10 * 60_000;
+/** `OPENCLAW_TEST_SLOWEST=500` lists how long every group took. */
+const SLOWEST_SHOWN = Number(process.env["OPENCLAW_TEST_SLOWEST"] ?? 5);
 
 const flags = new Set(process.argv.slice(2).filter((word) => word.startsWith("--")));
 const named = process.argv.slice(2).filter((word) => !word.startsWith("--"));
@@ -57,13 +64,14 @@ function filesToRun(): string[] {
   if (named.length > 0) return globSync(named, { cwd: root }).sort();
   const pattern = isUnit ? "{src,ui,scripts,bench}/**/*.test.ts" : "{src,test,ui,scripts,bench}/**/*.test.ts";
   const files = globSync(pattern, { cwd: root }).sort();
-  if (isAll) return files.filter((file) => longTests(readFileSync(join(root, file), "utf8")));
-  return isUnit ? files.filter((file) => !file.endsWith(".system.test.ts")) : files;
+  if (isAll) return files.filter((file) => isLongTest(file, readFileSync(join(root, file), "utf8")));
+  const short = files.filter((file) => !file.endsWith(".long.test.ts") && !longFiles.has(file));
+  return isUnit ? short.filter((file) => !file.endsWith(".system.test.ts")) : short;
 }
 
 /**
- * Unit tests of one folder share a process: starting one for each file costs more than most of them take. Tests that
- * start programs, and tests through the front door, have a process of their own.
+ * Unit tests of one folder share a process, because starting a process per file costs more than most of them take.
+ * Tests that start programs, and front-door tests, get their own process.
  */
 function groupsOf(files: readonly string[]): string[][] {
   const shared = new Map<string, string[]>();
@@ -76,21 +84,24 @@ function groupsOf(files: readonly string[]): string[][] {
       shared.set(key, [...(shared.get(key) ?? []), file]);
     }
   }
-  // Long ones first, so that none is left over at the end.
+  // Longest first, so that no long group runs alone at the end.
   return [...alone, ...shared.values()];
 }
 
-async function runGroups(groups: readonly string[][]): Promise<Result[]> {
+async function runGroups(groups: readonly string[][]): Promise<GroupResult[]> {
   const waiting = [...groups];
-  const done: Result[] = [];
-  const work = async (): Promise<void> => {
-    for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) done.push(await runGroup(group));
+  const done: GroupResult[] = [];
+  const work = async (slot: number): Promise<void> => {
+    for (let group = waiting.shift(); group !== undefined; group = waiting.shift())
+      done.push(await runGroup(group, slot));
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, slot) => work(slot)));
   return done;
 }
 
-async function runGroup(files: readonly string[]): Promise<Result> {
+/** `slot`: groups that run at the same time have different ones; their tests take ports by it. */
+async function runGroup(files: readonly string[], slot: number): Promise<GroupResult> {
+  const begun = performance.now();
   const folder = mkdtempSync(join(tmpdir(), "openclaw-results-"));
   const list = join(folder, "results.json");
   const reporters = [
@@ -101,8 +112,13 @@ async function runGroup(files: readonly string[]): Promise<Result> {
   const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
-    // Types are stripped and code is compiled once for all groups.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(root, ".tools", "compile-cache"), ...(isAll ? longRounds : {}) },
+    // Shares the compile cache between groups.
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: join(root, ".tools", "compile-cache"),
+      OPENCLAW_TEST_SLOT: `${slot}/${AT_ONCE}`,
+      ...(isAll ? longRounds : {}),
+    },
   });
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
@@ -113,16 +129,20 @@ async function runGroup(files: readonly string[]): Promise<Result> {
   const known = result ?? { passed: 0, failed: [], skipped: [] };
   const failed = status !== 0 && known.failed.length === 0 ? [{ name: files.join(" "), detail: output }] : known.failed;
   process.stdout.write(`${output.replace(/\nℹ tests [^]*$/, "\n")}`);
-  return { ...known, failed };
+  return { ...known, failed, files, seconds: Math.round((performance.now() - begun) / 1000) };
 }
 
-function report(all: readonly Result[]): void {
+function report(all: readonly GroupResult[]): void {
   const failed = all.flatMap((result) => result.failed);
   const skipped = all.flatMap((result) => result.skipped);
   const passed = all.reduce((sum, result) => sum + result.passed, 0);
   for (const { name, detail } of failed) console.log(`\nFAILED ${name}\n${detail}`);
-  for (const line of new Set(skipped)) console.log(`skipped: ${line}`);
+  const byReason = Map.groupBy(skipped, ({ reason }) => reason);
+  for (const [reason, [first, ...others]] of byReason)
+    console.log(`skipped: ${first?.name}${others.length === 0 ? "" : ` and ${others.length} more`}: ${reason}`);
   for (const { debian, suites } of missing) console.log(`left out: ${suites} (to add: apt-get install ${debian})`);
+  for (const { files, seconds } of all.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN))
+    console.log(`slowest: ${seconds} s  ${files.length === 1 ? files[0] : `${files.length} files like ${files[0]}`}`);
   console.log(`took ${Math.round((performance.now() - startedAt) / 1000)} s`);
   console.log(`${passed} passed, ${failed.length} failed, ${skipped.length} skipped`);
 }

@@ -1,7 +1,7 @@
-// Runs a script under a Node that can run the sources, passing arguments, signals and the exit code through.
+// Runs a script under Node 24 and forwards arguments, signals and the exit code.
 import { spawn } from "node:child_process";
 
-import { nodeBinary, root } from "./ground.mjs";
+import { nodeBinary, root } from "./project.mjs";
 
 const node = nodeBinary();
 if (node === undefined) {

@@ -1,15 +1,15 @@
-// Entry of the command line: hands the process to the program and ends with its exit code.
+// Entry point of the command line: runs the program and exits with its exit code.
 import { refuseDebugger } from "./base/no-debugger.ts";
 import { main } from "./cli/program.ts";
 
 refuseDebugger();
 const terminal = { env: process.env, stdout: streamOf(1), stderr: streamOf(2), stdinIsTerminal: isTerminal(0) };
-// No `await` here: the bundle puts this file and the commands it loads into one chunk, and they would wait for each other.
+// No `await` here: the bundle puts this file and the commands it loads into one chunk, which would wait for itself.
 void main(process.argv.slice(2), terminal).then(end);
 
 function end(code: number): void {
   process.exitCode = code;
-  // Whatever a command forgot to close must not keep a finished command alive.
+  // A handle that a command forgot to close must not keep the finished process alive.
   setTimeout(() => process.exit(code), 2000).unref();
 }
 
@@ -29,13 +29,13 @@ function streamOf(fd: 1 | 2) {
   };
 }
 
-/** The reader went away (`openclaw logs | head`): nothing is left to do. */
+/** The reader closed the pipe (`openclaw logs | head`), so there is nothing left to do. */
 function endQuietly(error: NodeJS.ErrnoException): void {
   process.exit(error.code === "EPIPE" ? 0 : 1);
 }
 
 function isTerminal(fd: 0 | 1 | 2): boolean {
-  // A pipe or a file is no terminal; asking `node:tty` about those would cost 4 ms for nothing.
+  // A pipe or a file is not a terminal; asking `node:tty` about it would cost 4 ms.
   const { fstatSync } = process.getBuiltinModule("node:fs");
   return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule("node:tty").isatty(fd);
 }

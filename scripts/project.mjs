@@ -1,4 +1,4 @@
-// Facts the set-up, the launcher of scripts and the build share: where the root is, which Node, is the build fresh.
+// Project paths, the Node version and the state of the build, shared by setup, build and scripts.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 export const NODE_VERSION = "24.21.0";
 export const toolsFolder = join(root, ".tools");
 
-/** A Node that can run the sources: this one, or the project's own. */
+/** A Node that can run the sources: this one, or the one that setup installed. */
 export function nodeBinary() {
   const [major, minor] = process.versions.node.split(".").map(Number);
   if (major > 24 || (major === 24 && minor >= 15)) return process.execPath;
@@ -21,7 +21,7 @@ export function nodeBinary() {
   return existsSync(own) ? own : undefined;
 }
 
-/** True when nothing that goes into the build is newer than it. */
+/** True when no input of the build is newer than the build. */
 export function isBuildFresh() {
   const stamp = join(root, "dist", "built");
   if (!existsSync(stamp)) return false;

@@ -1,26 +1,23 @@
-// Keeps law.txt: imports go left only, leaves only through builtin.ts, no node: in pure folders, SDKs in place, no cycles.
+// Checks the rules of import-order.txt: imports go left only, leaves only through builtin.ts, no node: module in pure
+// folders, restricted packages, no cycles.
 import { readFileSync } from "node:fs";
 import { globSync } from "node:fs";
 import { dirname, join, normalize, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { root } from "./ground.mjs";
+import { root } from "./project.mjs";
 
-interface Law {
+interface ImportRules {
   readonly order: readonly string[];
   readonly leaves: readonly string[];
   readonly pure: readonly string[];
   readonly only: ReadonlyMap<string, readonly string[]>;
-  /** Cycles that are still to be removed, each as its files. */
-  readonly cycles: readonly (readonly string[])[];
 }
 
-export function checkLaw(sources: ReadonlyMap<string, string>, law: Law): string[] {
+export function checkImports(sources: ReadonlyMap<string, string>, rules: ImportRules): string[] {
   return [
-    ...[...sources].flatMap(([file, code]) => importsOf(code).flatMap((target) => judge(file, target, law))),
-    ...findCycles(sources)
-      .filter((cycle) => !law.cycles.some((known) => cycle.every((file) => known.includes(file))))
-      .map((cycle) => `import cycle: ${cycle.join(", ")}`),
+    ...[...sources].flatMap(([file, code]) => importsOf(code).flatMap((target) => checkImport(file, target, rules))),
+    ...findCycles(sources).map((cycle) => `import cycle: ${cycle.join(", ")}`),
   ];
 }
 
@@ -62,21 +59,22 @@ const pathOf = (file: string, target: string): string =>
     .split(sep)
     .join("/");
 
-function judge(file: string, target: string, law: Law): string[] {
-  if (!target.startsWith(".")) return judgePackage(file, target, law);
+function checkImport(file: string, target: string, rules: ImportRules): string[] {
+  if (!target.startsWith(".")) return checkPackageImport(file, target, rules);
   const path = pathOf(file, target);
-  if (file.startsWith("ui/")) return judgePage(file, path, law);
+  if (file.startsWith("ui/")) return checkPageImport(file, path, rules);
   if (!path.startsWith("src/"))
     return file.startsWith("src/") && !isTestFile(file) && path !== "package.json"
       ? [`${file} imports ${path}, outside src`]
       : [];
   const [from, to] = [folderOf(file), folderOf(path)];
   const found: string[] = [];
-  const [fromRank, toRank] = [law.order.indexOf(from), law.order.indexOf(to)];
-  if (fromRank < 0) found.push(`${file}: folder '${from}' is not in law.txt`);
-  else if (toRank > fromRank) found.push(`${file} (${from}) may not import ${path} (${to}): ${to} stands to its right`);
+  const [fromRank, toRank] = [rules.order.indexOf(from), rules.order.indexOf(to)];
+  if (fromRank < 0) found.push(`${file}: folder '${from}' is not in import-order.txt`);
+  else if (toRank > fromRank)
+    found.push(`${file} (${from}) may not import ${path} (${to}): import-order.txt lists ${to} after ${from}`);
   const isTest = isTestFile(file);
-  const leaf = law.leaves.find((entry) => path === `src/${entry}` || path.startsWith(`src/${entry}/`));
+  const leaf = rules.leaves.find((entry) => path === `src/${entry}` || path.startsWith(`src/${entry}/`));
   if (leaf !== undefined && !isTest && !file.startsWith(`src/${leaf}`) && !file.endsWith("/builtin.ts"))
     found.push(`${file} imports the leaf ${path}; only builtin.ts may`);
   if (path.endsWith("/builtin.ts") && !isTest && !file.startsWith("src/app/"))
@@ -85,25 +83,25 @@ function judge(file: string, target: string, law: Law): string[] {
 }
 
 /** The page runs in a browser: it may use the pure folders and itself. */
-function judgePage(file: string, path: string, { pure }: Law): string[] {
+function checkPageImport(file: string, path: string, { pure }: ImportRules): string[] {
   if (isTestFile(file) || !path.startsWith("src/") || pure.some((folder) => path.startsWith(`src/${folder}/`)))
     return [];
   return [`${file} imports ${path}; the page may use only ${pure.join(" and ")}`];
 }
 
-function judgePackage(file: string, target: string, law: Law): string[] {
+function checkPackageImport(file: string, target: string, rules: ImportRules): string[] {
   if (isTestFile(file)) return [];
   if (target.startsWith("node:")) {
-    const pure = law.pure.find((folder) => file.startsWith(`src/${folder}/`));
-    return pure === undefined ? [] : [`${file} imports ${target}; ${pure} must stay free of node:`];
+    const pure = rules.pure.find((folder) => file.startsWith(`src/${folder}/`));
+    return pure === undefined ? [] : [`${file} imports ${target}; ${pure} may not import node: modules`];
   }
   const name = target.startsWith("@") ? target.split("/").slice(0, 2).join("/") : (target.split("/")[0] ?? target);
-  const places = law.only.get(name);
+  const places = rules.only.get(name);
   if (places === undefined || places.some((place) => file.startsWith(place))) return [];
   return [`${file} imports ${name}, which only ${places.join(", ")} may`];
 }
 
-/** Tests and the shared cases of a contract may reach for a leaf. */
+/** Tests and shared contract cases may import a leaf. */
 function isTestFile(file: string): boolean {
   return /\.(test|cases)\.ts$/.test(file) || file.includes("/cases/");
 }
@@ -127,15 +125,14 @@ function staticImportsOf(code: string): string[] {
   ].map((match) => match[1] ?? match[2] ?? "");
 }
 
-export function parseLaw(textOfLaw: string): Law {
-  const lines = textOfLaw.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
+export function parseImportRules(text: string): ImportRules {
+  const lines = text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
   const rows = lines.map((line) => line.trim().split(/\s+/));
   const valuesOf = (word: string): string[] => rows.flatMap(([first, ...rest]) => (first === word ? rest : []));
   return {
     order: rows[0] ?? [],
     leaves: valuesOf("leaf"),
     pure: valuesOf("pure"),
-    cycles: rows.flatMap(([first, ...files]) => (first === "cycle" ? [files] : [])),
     only: new Map(
       rows.flatMap(([first, name, ...rest]) => (first === "only" && name !== undefined ? [[name, rest] as const] : [])),
     ),
@@ -145,7 +142,7 @@ export function parseLaw(textOfLaw: string): Law {
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const files = globSync("{src,ui/src}/**/*.ts", { cwd: root });
   const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), "utf8")]));
-  const found = checkLaw(sources, parseLaw(readFileSync(join(root, "law.txt"), "utf8")));
-  for (const line of found) process.stderr.write(`law: ${line}\n`);
+  const found = checkImports(sources, parseImportRules(readFileSync(join(root, "import-order.txt"), "utf8")));
+  for (const line of found) process.stderr.write(`imports: ${line}\n`);
   process.exit(found.length === 0 ? 0 : 1);
 }
