@@ -31,11 +31,11 @@ test("reads booleans as Python writes them", () => {
   assert.deepEqual(coerce(schema, { on: "False" }), { on: false });
 });
 
-test("rounds a fraction where a whole number is wanted", () => {
+test("rounds a fraction where an integer is required", () => {
   assert.deepEqual(coerce(schema, { count: 2.5, ratio: 2.5 }), { count: 3, ratio: 2.5 });
 });
 
-test("leaves everything else as it was sent", () => {
+test("leaves everything else unchanged", () => {
   const given = {
     count: " 2",
     ratio: "1e3",

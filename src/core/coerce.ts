@@ -1,15 +1,16 @@
-// Converts values that weak models send in the wrong type ("2" for 2, "true" for true), where the schema leaves no doubt.
+// Converts values that weak models send in the wrong type ("2" for 2, "true" for true), where the schema is
+// unambiguous.
 import { isRecord } from "./record.ts";
 import type { TSchema } from "./schema.ts";
 
-/** The part of a JSON Schema that decides; a schema with several types has neither and is left alone. */
+/** The relevant part of a JSON Schema; a schema with several types has neither and its value is not converted. */
 interface SchemaNode {
   readonly type?: unknown;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly items?: SchemaNode;
 }
 
-/** Returns the value itself where nothing changes. Never throws: what does not fit is left for the check. */
+/** Returns the value itself where nothing changes. Never throws: an invalid value is left for validation. */
 export function coerce(schema: TSchema, value: unknown): unknown {
   return coerceNode(schema as SchemaNode, value);
 }
@@ -45,14 +46,14 @@ function coerceProperties(properties: Readonly<Record<string, SchemaNode>>, valu
   return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };
 }
 
-/** A number exactly as JSON writes one; " 2", "2px", "0x10" and "" are not. */
+/** A number in JSON syntax only; " 2", "2px", "0x10" and "" are not. */
 const jsonNumber = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
 
 function toNumber(value: unknown): unknown {
   return typeof value === "string" && jsonNumber.test(value) ? Number(value) : value;
 }
 
-/** Also as Python writes them. */
+/** Also Python's True and False. */
 function toBoolean(value: unknown): unknown {
   if (value === "true" || value === "True") return true;
   return value === "false" || value === "False" ? false : value;

@@ -1,14 +1,17 @@
 // The error class of this program: a stable code, a sentence for people, and the key or command that fixes the problem.
 
 export interface ErrorFacts {
-  /** The key or command that fixes it. */
+  /** The key or command that fixes the problem. */
   readonly hint?: string;
-  /** Facts for programs; secrets must already be out. */
+  /** Data for programs, without secrets. */
   readonly details?: unknown;
   readonly cause?: unknown;
 }
 
-/** An expected failure. `code` is `area.reason` and never changes meaning. Anything else thrown is a bug of ours. */
+/**
+ * An expected failure. `code` is `area.reason` and never changes meaning. Any other thrown error is a bug in this
+ * program.
+ */
 export class OpenClawError extends Error {
   override readonly name: string = "OpenClawError";
   readonly code: string;
@@ -23,12 +26,12 @@ export class OpenClawError extends Error {
   }
 }
 
-/** A failure the model should read and may react to. */
+/** A failure that the model should read and may react to. */
 export class ToolError extends OpenClawError {
   override readonly name: string = "ToolError";
 }
 
-/** The errno code of a system error, if it is one. */
+/** The errno code of a system error, otherwise undefined. */
 export function errnoOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;

@@ -1,8 +1,8 @@
-// The events of an agent run, which every client reads as one stream.
+// The events of an agent run, as one stream for every client.
 import type { Block, Usage } from "./message.ts";
 import type { SessionKey } from "./names.ts";
 
-/** Ordered within a run; `seq` counts from 1 and includes events some clients never get. */
+/** Ordered within a run; `seq` counts from 1 and includes events that some clients do not receive. */
 export interface RunEvent {
   readonly runId: string;
   readonly sessionKey: SessionKey;
@@ -14,7 +14,7 @@ export interface RunEvent {
 export type RunEventBody =
   | { readonly stream: "lifecycle"; readonly phase: "start"; readonly startedAt: number }
   | { readonly stream: "lifecycle"; readonly phase: "end"; readonly outcome: RunOutcome }
-  /** `text` is all of the current reply so far. */
+  /** `text` is the whole current reply so far. */
   | { readonly stream: "assistant"; readonly text: string; readonly delta: string }
   | { readonly stream: "thinking"; readonly text: string; readonly delta: string }
   | {
@@ -40,7 +40,7 @@ export type RunEventBody =
       readonly result: ToolOutput;
     }
   | { readonly stream: "compaction"; readonly phase: "start" | "end"; readonly note?: string }
-  /** Something the person should read that is no reply: a retry, a fail-over, a cut, a budget near its end. */
+  /** A note for the person that is not part of the reply: a retry, a fallback, truncation, a budget near its limit. */
   | { readonly stream: "notice"; readonly text: string };
 
 export interface ToolOutput {
@@ -55,7 +55,7 @@ export interface RunFailure {
   readonly hint?: string;
 }
 
-/** Exactly one per run, also over crash and restart. */
+/** Exactly one per run, also over a crash and restart. */
 export interface RunOutcome {
   readonly runId: string;
   readonly sessionKey: SessionKey;
@@ -63,7 +63,7 @@ export interface RunOutcome {
   readonly status: "ok" | "error" | "aborted";
   readonly startedAt: number;
   readonly endedAt: number;
-  /** The reply to the person: the last assistant text or a command's answer; empty for NO_REPLY. */
+  /** The reply to the person: the last assistant text or the result of a chat command; empty for NO_REPLY. */
   readonly text: string;
   readonly silent: boolean;
   readonly provider?: string;
@@ -71,9 +71,9 @@ export interface RunOutcome {
   readonly usage?: Usage;
   readonly costUsd?: number;
   readonly toolCalls: number;
-  /** The last answer is not whole: it reached the limit of tokens, or the vendor held it back. */
+  /** The last answer is incomplete: it reached the token limit, or the vendor withheld it. */
   readonly cut?: "length" | "refusal";
-  /** Calls of tools the caller brought along (`/v1/responses`); the caller answers them in its next request. */
+  /** Calls of tools that the caller provided (`/v1/responses`); the caller sends their results in its next request. */
   readonly clientCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   readonly failure?: RunFailure;
 }

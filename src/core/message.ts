@@ -1,4 +1,4 @@
-// What a conversation is made of: content blocks and the messages of a transcript, in the recorded shapes.
+// Content blocks and the messages of a transcript, in the recorded format.
 
 export type Block = TextBlock | ImageBlock;
 
@@ -33,7 +33,7 @@ export interface Usage {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly totalTokens: number;
-  /** Of the answer it belongs to, by the prices of that day. */
+  /** Cost of the answer at the prices of that day. */
   readonly cost?: UsageCost;
 }
 
@@ -55,7 +55,7 @@ export interface AssistantMessage {
   readonly usage?: Usage;
   readonly stopReason?: string;
   readonly errorMessage?: string;
-  /** What the vendor wants back with this turn (signatures …); meaningless to any other model. */
+  /** Data that the vendor expects back with this turn (signatures …); useless to any other model. */
   readonly replay?: unknown;
 }
 
@@ -71,7 +71,7 @@ export interface ToolResultMessage {
 
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
-/** The text of a message, blocks joined by newlines; tool calls and images leave nothing. */
+/** The text of a message, blocks joined by newlines; tool calls and images are skipped. */
 export function textOf(content: readonly { readonly type: string; readonly text?: string }[]): string {
   return content.flatMap((block) => (block.type === "text" && block.text !== undefined ? [block.text] : [])).join("\n");
 }

@@ -1,6 +1,6 @@
 // The protocols that model services speak.
 
-/** Those that a vendor wire exists for (src/model/wire). */
+/** Protocols with a vendor wire (src/model/wire). */
 export const modelApis = [
   "openai-completions",
   "openai-responses",
@@ -9,7 +9,7 @@ export const modelApis = [
 ] as const;
 export type ModelApi = (typeof modelApis)[number];
 
-/** What a config may name: published clients write two protocols that are not built yet. */
+/** Protocols that a config may name: two of them are known from published configs but not built yet. */
 export const configuredModelApis = [...modelApis, "bedrock-converse-stream", "github-copilot"] as const;
 
 export function isModelApi(api: string): api is ModelApi {

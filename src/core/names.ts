@@ -1,4 +1,4 @@
-// Agent ids and session keys: their grammar, parsed once at the edge.
+// Agent ids and session keys: syntax and parsing.
 import { OpenClawError } from "./error.ts";
 
 declare const brand: unique symbol;
@@ -9,7 +9,7 @@ export type SessionKey = string & { readonly [brand]: "SessionKey" };
 export const DEFAULT_AGENT = "main" as AgentId;
 
 const agentPattern = /^[a-z0-9][a-z0-9_-]{0,63}$/;
-// Printable, no blanks, slashes, backslashes or quotes: a key is a name, never a path (attack case SES-015).
+// Printable, without spaces, slashes, backslashes or quotes: a key is a name, never a path (attack case SES-015).
 const restPattern = /^[\p{L}\p{N}@+._#=!$%&*~:-]{1,200}$/u;
 
 export function parseAgentId(raw: string): AgentId {
@@ -22,7 +22,7 @@ export function parseAgentId(raw: string): AgentId {
 
 export interface SessionKeyParts {
   readonly agentId: AgentId;
-  /** All behind `agent:<id>:`. */
+  /** Everything after `agent:<id>:`. */
   readonly rest: string;
 }
 
@@ -32,7 +32,7 @@ export interface KeyContext {
   readonly mainKey: string;
 }
 
-/** Any spelling a caller may use (`main`, `agent:x:main`, legacy keys without a prefix) to the canonical key. */
+/** Converts any accepted spelling (`main`, `agent:x:main`, legacy keys without a prefix) to the canonical key. */
 export function parseSessionKey(raw: string, { defaultAgent, mainKey }: KeyContext, caller?: AgentId): SessionKey {
   const key = raw.trim().toLowerCase();
   const agent = caller ?? defaultAgent;
@@ -76,7 +76,7 @@ export function isSubagentKey(key: SessionKey): boolean {
   return /(^|:)subagent:/.test(splitSessionKey(key).rest);
 }
 
-/** The group a key speaks of: `<channel>:(group|channel|room):<id>[:thread|topic…]`. */
+/** The group of a key: `<channel>:(group|channel|room):<id>[:thread|topic…]`. */
 export function groupOfKey(key: SessionKey): { readonly channel: string; readonly id: string } | undefined {
   const match = /^([a-z0-9_-]+):(?:group|channel|room):(.+?)(?::(?:topic|thread):.*)?$/.exec(splitSessionKey(key).rest);
   return match === null ? undefined : { channel: match[1] ?? "", id: match[2] ?? "" };

@@ -1,6 +1,6 @@
-// "Did you mean": the nearest known name by edit distance, for config keys, tools, commands and agents.
+// Suggests the nearest known name by edit distance, for config keys, tools, commands and agents.
 
-/** Undefined when nothing is near enough to be a plausible slip. */
+/** Undefined when no name is near enough to be a plausible typo. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase();
   let best: string | undefined;
@@ -12,7 +12,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** Edit distance where a swap of neighbors counts once; gives up (returns `limit`) when it cannot stay below it. */
+/** Edit distance where swapping neighbors counts once; returns `limit` when the distance is not below it. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: number[] = [];

@@ -15,24 +15,27 @@ const closed = checker(
     { additionalProperties: false },
   ),
 );
-const strange = (count: number, name = "k"): Record<string, unknown> =>
+const extraKeys = (count: number, name = "k"): Record<string, unknown> =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`${name}${at}`, at]));
 
-test("any number of unknown properties is an issue, alone and beside another", () => {
+test("reports any number of unknown properties, alone and beside another issue", () => {
   for (const count of [1, 2, 7, 8, 9, 31, 32, 33, 64, 500]) {
     for (const value of [
-      { name: "x", ...strange(count) },
-      { ...strange(count), name: "x", timeout: -1 },
-      { name: "x", inner: { flag: true, ...strange(count) } },
+      { name: "x", ...extraKeys(count) },
+      { ...extraKeys(count), name: "x", timeout: -1 },
+      { name: "x", inner: { flag: true, ...extraKeys(count) } },
     ]) {
       assert.notDeepEqual(closed.issues(value), [], `${count}`);
       assert.throws(() => closed.parse(value, "test.bad", "value"));
     }
-    assert.match(describeIssues(closed.issues({ name: "x", ...strange(count) })), /^at root: unexpected property 'k0'/);
+    assert.match(
+      describeIssues(closed.issues({ name: "x", ...extraKeys(count) })),
+      /^at root: unexpected property 'k0'/,
+    );
   }
 });
 
-test("issues are empty exactly when the value fits", () => {
+test("reports issues exactly when the value is invalid", () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.oneof(fc.constantFrom("name", "timeout", "inner"), fc.string()), fc.jsonValue(), {
@@ -44,7 +47,7 @@ test("issues are empty exactly when the value fits", () => {
   );
 });
 
-test("names are the sender's: they are spelled out and cut", () => {
+test("escapes and truncates names chosen by the sender", () => {
   const said = describeIssues(
     closed.issues({ name: "x", ["\u001b]52;c;eA==\u0007\n\u009b"]: 1, ["y".repeat(5000)]: 1 }),
   );

@@ -1,26 +1,26 @@
 // Wraps the schema library: JSON Schema objects with static types, compiled on first use.
-import Type, { type Static, type TObject, type TSchema } from "typebox";
+import Type, { type Static, type TObject, type TProperties, type TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/schema";
 
 import { OpenClawError } from "./error.ts";
 import { visible } from "./visible.ts";
 
 export { Type };
-export type { Static, TObject, TSchema };
+export type { Static, TObject, TProperties, TSchema };
 
-/** One thing wrong with a value. `path` is a JSON pointer, "" for the value itself. */
+/** One problem of a value. `path` is a JSON pointer, "" for the value itself. */
 export interface Issue {
   readonly path: string;
   readonly keyword: string;
   readonly message: string;
-  /** The unexpected or missing property, where the issue is about one. */
+  /** The unexpected or missing property, for issues about a property. */
   readonly key?: string;
 }
 
 export interface Checker<T> {
   readonly schema: TSchema;
   is(value: unknown): value is T;
-  /** Empty when the value fits. At most a few dozen, in document order. */
+  /** Empty when the value is valid. At most a few dozen, in document order. */
   issues(value: unknown): Issue[];
   /** Returns the value typed, or throws `code` with all issues in one sentence. */
   parse(value: unknown, code: string, what: string): T;
@@ -65,13 +65,13 @@ interface RawIssue {
   readonly message: string;
 }
 
-/** Never empty: whoever counts issues would take a value for good that is not. */
+/** Never empty, because callers treat an empty list as valid. */
 function toIssues(raw: readonly RawIssue[]): Issue[] {
   const issues = wordedIssues(raw);
   if (issues.length > 0) return issues;
-  // The library stops after some issues, and these may all be of the kind that is left out above.
+  // The library stops after some issues, and all of them may be of the kind that is skipped above.
   const closed = raw.flatMap(({ keyword, instancePath }) => (keyword === "boolean" ? [unexpected(instancePath)] : []));
-  return closed.length > 0 ? closed : [{ path: "", keyword: "schema", message: "does not fit" }];
+  return closed.length > 0 ? closed : [{ path: "", keyword: "schema", message: "is not valid" }];
 }
 
 function unexpected(pointer: string): Issue {
@@ -108,7 +108,7 @@ function wordedIssues(raw: readonly RawIssue[]): Issue[] {
 
 const MAX_CHOICES = 40;
 
-/** Whoever sent another word should not have to look them up. */
+/** Lists the allowed values, so that the sender need not look them up. */
 function choices(values: unknown): string {
   const words = Array.isArray(values) ? values.map(String) : [];
   return words.length > MAX_CHOICES ? `${words.slice(0, MAX_CHOICES).join(", ")}, …` : words.join(", ");

@@ -1,4 +1,4 @@
-// parseStrict agrees with JSON.parse on everything it lets through, and lets nothing ambiguous through.
+// parseStrict agrees with JSON.parse on everything it accepts, and accepts nothing ambiguous.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -15,7 +15,7 @@ test("agrees with JSON.parse on every JSON value", () => {
   );
 });
 
-test("throws where JSON.parse throws, and never anything but an error", () => {
+test("throws where JSON.parse throws, and only errors", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'{}[]:,"\\ a1u0'.split("")) }), (text) => {
       const strict = attempt(() => parseStrict(text));
@@ -33,10 +33,10 @@ for (const text of [
   '[{"k":[],"k":{}}]',
   '{"__proto__":1,"__proto__":2}',
 ]) {
-  test(`refuses ${text}`, () => assert.throws(() => parseStrict(text), { code: "json.duplicate-key" }));
+  test(`rejects ${text}`, () => assert.throws(() => parseStrict(text), { code: "json.duplicate-key" }));
 }
 
-test("the same key in two objects is fine", () => {
+test("accepts the same key in two objects", () => {
   assert.deepEqual(parseStrict('{"a":{"a":1},"b":[{"a":1},{"a":2}],"c":"a\\":1,\\"a"}'), {
     a: { a: 1 },
     b: [{ a: 1 }, { a: 2 }],
@@ -44,7 +44,7 @@ test("the same key in two objects is fine", () => {
   });
 });
 
-test("refuses a hundred thousand levels without overflowing the stack", () => {
+test("rejects a hundred thousand levels without a stack overflow", () => {
   assert.throws(() => parseStrict("[".repeat(100_000)), { code: "json.too-deep" });
 });
 

@@ -15,7 +15,7 @@ const COLON = 58;
 const COMMA = 44;
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [123, 125, 91, 93];
 
-/** One pass over the characters; anything malformed is left for JSON.parse to complain about. */
+/** One pass over the characters; malformed text is left to JSON.parse. */
 function scan(text: string): void {
   const open: (Set<string> | undefined)[] = [];
   let key: string | undefined;
@@ -52,16 +52,16 @@ function remember(keys: Set<string> | undefined, raw: string): void {
   if (keys.has(key))
     throw new OpenClawError(
       "json.duplicate-key",
-      `JSON says the key ${JSON.stringify(key.slice(0, 40))} twice in one object`,
+      `JSON has the key ${JSON.stringify(key.slice(0, 40))} twice in one object`,
     );
   keys.add(key);
 }
 
-/** Escapes must not hide that two keys are the same. */
+/** Decodes escapes, which could hide that two keys are equal. */
 function unescape(raw: string): string {
   try {
     return JSON.parse(`"${raw}"`) as string;
   } catch {
-    return raw; // malformed escape: JSON.parse of the whole text will say so
+    return raw; // malformed escape: JSON.parse of the whole text reports it
   }
 }

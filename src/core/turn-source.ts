@@ -1,17 +1,17 @@
-// The sources of turns: what each one says about who wrote the text and how far it is trusted.
+// The sources of turns: who wrote the text, and how far it is trusted.
 
-/** `owner`: written by the owner. `agent`: the agent's own work. `untrusted`: other people or programs led to it. */
+/** `owner`: written by the owner. `agent`: the agent's own work. `untrusted`: other people or programs caused it. */
 export type Trust = "owner" | "agent" | "untrusted";
 
 interface SourceFacts {
   /** A person typed the text; other texts are shown with their source. */
   readonly isTyped: boolean;
-  /** The trust of a turn whose poster does not vouch for the sender (`TurnRequest.authorised`). */
   readonly trust: Exclude<Trust, "owner">;
   /** Queued messages of this source may be answered together in one turn. */
   readonly canMerge: boolean;
 }
 
+/** `trust` is used only when the poster does not vouch for the sender (`TurnRequest.authorised`). */
 const turnSources = {
   /** The page, or another client of the gateway, through `chat.send`. */
   chat: { isTyped: true, trust: "untrusted", canMerge: true },

@@ -5,7 +5,7 @@ import fc from "fast-check";
 
 import { spelledOut, visible, withoutUnseen } from "./visible.ts";
 
-test("what turns text around or hides is spelled out, the rest stays", () => {
+test("escapes invisible and direction-changing characters and keeps the rest", () => {
   assert.equal(visible("sub/\u202egnp.sh"), "sub/\\u{202e}gnp.sh");
   assert.equal(visible("a\nb\u001b[31m\u0000"), "a\\u{a}b\\u{1b}[31m\\u{0}");
   assert.equal(visible("a b/ü.txt 👩‍💻 نمی‌خواهم"), "a b/ü.txt 👩‍💻 نمی‌خواهم");
@@ -13,7 +13,7 @@ test("what turns text around or hides is spelled out, the rest stays", () => {
   assert.equal(withoutUnseen("a\u202e\u200b\u3164b"), "ab");
 });
 
-test("the outcome never holds a control, a direction change or half a character", () => {
+test("never returns a control character, a direction change or half a character", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (name) => {
       const shown = visible(name, 50);
@@ -23,7 +23,7 @@ test("the outcome never holds a control, a direction change or half a character"
   );
 });
 
-test("text to decide on is whole, and only a space looks like a space", () => {
+test("shows text for a decision completely, and only a space looks like a space", () => {
   assert.equal(
     spelledOut("rm\u00a0-rf\u3164\u200d\ufe0f \u202e~\t\r\u001b[2J"),
     "rm\\u{a0}-rf\\u{3164}\\u{200d}\\u{fe0f} \\u{202e}~\\u{9}\\u{d}\\u{1b}[2J",
