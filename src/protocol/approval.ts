@@ -6,14 +6,14 @@ export type ApprovalDecision = "allow-once" | "allow-always" | "deny";
 /** What a person sees before answering; invisible and direction-changing characters are escaped. */
 export interface ApprovalCard {
   readonly title: string;
-  /** What would happen, whole: the command line, or the change. Drawn in a fixed-width face, never as Markdown. */
+  /** What would happen, complete: the command line, or the change. Shown in a fixed-width font, never as Markdown. */
   readonly text: string;
   readonly rows: readonly { readonly label: string; readonly value: string }[];
   /** What "always" would cover; absent when there is no such answer. */
   readonly always?: string;
 }
 
-/** The recorded fields of a request. `command` is for reading: it is spelled out too. */
+/** The recorded fields of a request. `command` is for reading, with invisible characters escaped. */
 export interface ApprovalRequest {
   readonly command: string;
   readonly cwd: string | null;

@@ -2,7 +2,7 @@
 import { PROTOCOL_VERSION } from "./frame.ts";
 import { signedText } from "./signature.ts";
 
-/** The key a device proves itself with. */
+/** The key with which a device proves its identity. */
 export interface Signer {
   readonly deviceId: string;
   /** Raw key, base64url. */
@@ -16,11 +16,11 @@ export interface ConnectFacts {
   readonly role: "operator" | "node";
   readonly scopes: readonly string[];
   readonly caps: readonly string[];
-  /** Without one the shared secret alone must be enough. */
+  /** Without a device, the shared secret must be enough. */
   readonly identity: Signer | undefined;
   readonly nonce: string;
   readonly signedAt: number;
-  /** Goes before the password, and into the signature. */
+  /** Sent instead of the password, and signed. */
   readonly token?: string | undefined;
   readonly password?: string | undefined;
 }

@@ -2,6 +2,7 @@
 import type { Method } from "./method.ts";
 import type * as agents from "./methods/agents.ts";
 import type * as approvals from "./methods/approvals.ts";
+import type * as browser from "./methods/browser.ts";
 import type * as channels from "./methods/channels.ts";
 import type * as chat from "./methods/chat.ts";
 import type * as config from "./methods/config.ts";
@@ -24,6 +25,7 @@ type MethodsIn<Module> = Extract<Module[keyof Module], Method>;
 type AnyMethod =
   | MethodsIn<typeof agents>
   | MethodsIn<typeof approvals>
+  | MethodsIn<typeof browser>
   | MethodsIn<typeof channels>
   | MethodsIn<typeof chat>
   | MethodsIn<typeof config>

@@ -98,7 +98,7 @@ export interface ApprovalsSnapshot {
   readonly exists: boolean;
   readonly hash: string;
   readonly file: ApprovalsFile;
-  /** The file existed before and is missing now: `file` holds the last known rules, which stay in force. */
+  /** The file existed before and is missing now: `file` has the last known rules, which stay in force. */
   readonly lost?: true;
 }
 

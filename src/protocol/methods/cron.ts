@@ -51,7 +51,7 @@ export const cronRuns = method(
   ),
   returns<CronRuns | CronOutput>(),
 );
-/** Ours: the next times of a job that is stored, or that would be. */
+/** Ours: the next run times of a stored or proposed job. */
 export const cronPreview = method(
   "cron.preview",
   "operator.read",
@@ -163,11 +163,11 @@ export interface CronRunEntry {
   readonly durationMs: number;
   /** The target of the result by the current job: a session key, a channel with its target, or `none`. */
   readonly deliversTo?: string;
-  /** The next time of the current schedule after that run. */
+  /** The next run time of the current schedule after that run. */
   readonly nextRunAtMs?: number;
 }
 
-/** A page of what one run put out. */
+/** A page of the output of one run. */
 export interface CronOutput {
   readonly slot: string;
   readonly offset: number;
@@ -186,6 +186,6 @@ export interface CronFire {
   readonly local: string;
   /** `+02:00`. */
   readonly offset: string;
-  /** Why this time is not where the others are, such as a change of daylight saving time. */
+  /** Why this time differs from the pattern, such as a change of daylight saving time. */
   readonly note?: string;
 }

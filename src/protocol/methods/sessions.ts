@@ -221,10 +221,17 @@ export interface DeletedSession {
   readonly archived: readonly string[];
 }
 
+/** `source` is set when no person typed the message, `unanswered` when it has no answer, `runId` for chat commands. */
+export type HistoryMessage = Message & {
+  readonly source?: string;
+  readonly unanswered?: { readonly code: string; readonly message: string };
+  readonly runId?: string;
+};
+
 export interface ChatHistory {
   readonly sessionKey: string;
   readonly sessionId?: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly HistoryMessage[];
   readonly thinkingLevel: string;
   readonly verboseLevel?: string;
 }

@@ -177,7 +177,7 @@ export interface SystemEvent {
   readonly id: string;
   readonly at: number;
   readonly text: string;
-  /** Starts a turn of its own, also after a restart. */
+  /** Starts its own turn, also after a restart. */
   readonly wakes?: true;
   /** Other people or programs wrote it: a turn that it starts is untrusted. */
   readonly untrusted?: true;

@@ -150,7 +150,23 @@ export interface ToolOutcome<D = unknown> {
   readonly details?: D;
   /** The call worked, but what it started failed: the model sees an error. */
   readonly isError?: boolean;
+  /** What is neither text nor a picture, for programs; the model reads about it in `content`. */
+  readonly attachments?: readonly Attachment[];
 }
+
+/** In the shapes of the Model Context Protocol; `data` and `blob` are base64. */
+export type Attachment =
+  | { readonly type: "audio"; readonly data: string; readonly mimeType: string }
+  | {
+      readonly type: "resource";
+      readonly resource: {
+        readonly uri: string;
+        readonly mimeType?: string;
+        readonly text?: string;
+        readonly blob?: string;
+      };
+    }
+  | { readonly type: "resource_link"; readonly uri: string; readonly name: string; readonly mimeType?: string };
 
 export type CallOutcome = (typeof callOutcomes)[number];
 

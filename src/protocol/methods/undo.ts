@@ -1,4 +1,4 @@
-// Undoing what a turn changed in files. Ours.
+// Ours: undoing the file changes of a turn.
 import { Type } from "../../core/schema.ts";
 import { closed, method, nonEmpty, optional, returns } from "../method.ts";
 

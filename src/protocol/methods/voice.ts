@@ -1,4 +1,4 @@
-// Voice: the words that wake a listening node, and whether a conversation by voice is on.
+// Voice: the wake words of listening nodes, and whether talk mode is on.
 import { Type } from "../../core/schema.ts";
 import { closed, method, optional, returns, uncheckedMethod } from "../method.ts";
 
