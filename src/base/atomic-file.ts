@@ -1,11 +1,14 @@
-// Whole-file writes that are there or not: temp file in the same folder, fsync, rename, fsync of the folder.
+// Atomic whole-file writes: temp file in the same folder, fsync, rename, fsync of the folder.
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import { errnoOf, OpenClawError } from "../core/error.ts";
 import { newSecret } from "./ids.ts";
 
-/** Private by default (0600). Throws OpenClawError `file.full`, `file.read-only` or `file.failed`, the old file untouched. */
+/**
+ * Private by default (0600). On failure throws OpenClawError `file.full`, `file.read-only` or `file.failed` and keeps
+ * the old file.
+ */
 export function writeFileAtomic(path: string, bytes: string | Uint8Array, mode = 0o600): void {
   const folder = dirname(path);
   const temp = join(folder, `.${basename(path)}.${newSecret(6)}.tmp`);
@@ -27,7 +30,7 @@ export function writeFileAtomic(path: string, bytes: string | Uint8Array, mode =
   }
 }
 
-/** A system error of a write, named so that people know what to do. */
+/** Converts a system error of a write into an OpenClawError with a fix. */
 export function diskError(path: string, cause: unknown): OpenClawError {
   const errno = errnoOf(cause);
   if (errno === "ENOSPC" || errno === "EDQUOT") {
@@ -37,7 +40,7 @@ export function diskError(path: string, cause: unknown): OpenClawError {
     });
   }
   if (errno === "EROFS" || errno === "EACCES" || errno === "EPERM") {
-    return new OpenClawError("file.read-only", `may not write ${path} (${errno})`, {
+    return new OpenClawError("file.read-only", `no permission to write ${path} (${errno})`, {
       cause,
       hint: `make the folder writable: chmod u+w ${dirname(path)}`,
     });
@@ -49,7 +52,7 @@ export function diskError(path: string, cause: unknown): OpenClawError {
   );
 }
 
-/** Makes a rename or a new name in `folder` survive a power cut. */
+/** Makes a rename or a new file in `folder` survive a power failure. */
 export function syncFolder(folder: string): void {
   const fd = openSync(folder, "r");
   try {

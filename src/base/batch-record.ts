@@ -1,4 +1,4 @@
-// What is written down before several files change at once: enough to put all of them back, or to tidy up.
+// The record written before a change of several files: enough to roll all of them back, or to clean up.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,12 +13,12 @@ const put = Type.Object({
   kind: Type.Literal("put"),
   path: Type.String(),
   temp: Type.String(),
-  /** Version of the file it replaces; null when the name was free. */
+  /** Version of the file it replaces; null when there was no file. */
   old: nullable,
   now: Type.String(),
-  /** File in the record's folder with the bytes it replaces. */
+  /** File in the record's folder with the replaced bytes. */
   backup: nullable,
-  /** Permissions to put back, where the change gives others. */
+  /** Permissions to restore, where the change sets others. */
   oldMode: Type.Optional(Type.Integer()),
 });
 
@@ -26,15 +26,15 @@ const removal = Type.Object({
   kind: Type.Literal("remove"),
   path: Type.String(),
   version: Type.String(),
-  /** The name the file gets until all is done. */
+  /** The temporary name of the file until the change is complete. */
   holder: Type.String(),
 });
 
 const record = Type.Object({
-  /** `staging`: nothing can be seen yet. `changing`: put back what changed. `done`: only tidying is left. */
+  /** `staging`: no visible change yet. `changing`: roll back. `done`: only clean-up is left. */
   state: Type.Union([Type.Literal("staging"), Type.Literal("changing"), Type.Literal("done")]),
   root: Type.String(),
-  /** Folders that were not there before, outermost first. */
+  /** Folders that did not exist before, outermost first. */
   fresh: Type.Array(Type.String()),
   entries: Type.Array(Type.Union([put, removal])),
 });
@@ -42,15 +42,15 @@ const record = Type.Object({
 export type BatchRecord = Static<typeof record>;
 export type BatchEntry = BatchRecord["entries"][number];
 
-/** One record on the disk. Every write is there or not, and survives a power cut. */
+/** One record on the disk. Every write is atomic and survives a power failure. */
 export interface RecordFile {
   readonly id: string;
   write(value: BatchRecord): void;
-  /** Undefined when there is none: the change never began, or is over. */
+  /** Undefined when there is no record: no change is in progress. */
   read(): BatchRecord | undefined;
   keep(name: string, bytes: Uint8Array): void;
   kept(name: string): Buffer;
-  /** First the record, then what it kept: half of this is the same as all of it. */
+  /** Deletes the record first, then the kept bytes, so that an interruption in between is harmless. */
   remove(): void;
 }
 
@@ -119,12 +119,8 @@ function parse(text: string, file: string): BatchRecord {
 }
 
 function broken(file: string, cause?: unknown): OpenClawError {
-  return new OpenClawError(
-    "fs.bad-record",
-    `${file} cannot be read, so an unfinished change to files cannot be undone`,
-    {
-      cause,
-      hint: `look at the files it names, then remove it: rm ${file}`,
-    },
-  );
+  return new OpenClawError("fs.bad-record", `cannot read ${file}, so an unfinished change of files cannot be undone`, {
+    cause,
+    hint: `check the files it names, then remove it: rm ${file}`,
+  });
 }

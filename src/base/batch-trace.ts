@@ -1,4 +1,4 @@
-// A list of the folders a process writes in, so that the next one can take away temp files it left there.
+// A list of the folders a process writes to, so that the next process can delete leftover temp files there.
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,15 +8,15 @@ import { newSecret } from "./ids.ts";
 import { sweepAfter } from "./rooted-temp.ts";
 
 export interface Trace {
-  /** On the disk for good when it returns. Costs something only for the first write of a process in a folder. */
+  /** Durable when it returns. Writes only at the first use of a folder by a process. */
   readonly note: (folder: string) => void;
-  /** Takes away what other processes, all dead by now, left. */
+  /** Deletes the temp files of dead processes. */
   sweep(): Promise<void>;
 }
 
 const MAX_KEPT = 10_000;
 
-/** Whoever owns `journal` is alone: lists of others are those of dead processes. */
+/** The owner of `journal` is the only live process, so other lists belong to dead ones. */
 export function createTrace(journal: string): Trace {
   const name = `folders-${newSecret(8)}`;
   const noted = new Set<string>();
@@ -57,7 +57,7 @@ function append(file: string, values: readonly unknown[], folder: string | undef
   }
 }
 
-/** A last line that a power cut tore names no folder. */
+/** A last line cut by a power failure does not name a folder. */
 function linesOf(file: string): unknown[] {
   return readFileSync(file, "utf8")
     .split("\n")

@@ -1,4 +1,4 @@
-// Changes to several files at once below a root: all of them or none, also when the process is killed in between.
+// Changes several files below a root: all of them or none, also when the process is killed in between.
 import { dirname } from "node:path";
 
 import { errnoOf, OpenClawError } from "../core/error.ts";
@@ -8,17 +8,17 @@ import { newSecret } from "./ids.ts";
 import { failed } from "./rooted-error.ts";
 import { openRoot, type Root, type Staged } from "./rooted-fs.ts";
 
-/** Paths are real ones, below the root, and each stands in at most one change. */
+/** Resolved paths below the root; each appears in at most one change. */
 export type Change =
   | {
       readonly kind: "put";
       readonly path: string;
       readonly bytes: Uint8Array;
-      /** What it replaces; absent when the name must be free. */
+      /** The file it replaces; absent when the name must be free. */
       readonly before?: { readonly version: string; readonly bytes: Uint8Array; readonly mode?: number };
-      /** For a new name. */
+      /** For a new file. */
       readonly mode?: number;
-      /** For any name; `before.mode` then says which one to put back. */
+      /** For any file; `before.mode` is then restored on rollback. */
       readonly exactMode?: number;
     }
   | { readonly kind: "remove"; readonly path: string; readonly version: string };
@@ -30,15 +30,15 @@ export interface CommitOptions {
 }
 
 export interface Batches {
-  /** Puts right what a killed process left. Cheap when there is nothing; call it before using files. */
+  /** Repairs what a killed process left. Cheap when there is nothing to do; call it before using files. */
   recover(): Promise<void>;
-  /** Remembers that temp files may be left in this folder. */
+  /** Records that temp files may be left in this folder. */
   readonly note: (folder: string) => void;
-  /** All or nothing; when it returns, all of it survives a power cut. */
+  /** All or nothing; when it returns, the whole change survives a power failure. */
   commit(root: Root, changes: readonly Change[], options?: CommitOptions): Promise<void>;
 }
 
-// Of the process: whoever owns the state folder has one journal, whatever number of tools uses it.
+// Per process: the owner of the state folder has one journal, however many tools use it.
 const known = new Map<string, Batches>();
 
 /** `journal` is a folder that only the gateway can write. */
@@ -75,7 +75,7 @@ function createBatches(journal: string): Batches {
         const isTidy = await commitAll(file, root, changes, options);
         if (!isTidy) recovered = undefined;
       } catch (error) {
-        // Whatever could not be put back now is tried again before the next use.
+        // A failed rollback is tried again before the next use.
         if (file.read() !== undefined) recovered = undefined;
         throw error;
       } finally {
@@ -85,7 +85,7 @@ function createBatches(journal: string): Batches {
   };
 }
 
-/** False when all is done but something is left to tidy. */
+/** False when the change is complete but clean-up is not. */
 async function commitAll(
   file: RecordFile,
   root: Root,
@@ -166,18 +166,18 @@ async function changeOne(root: Root, entry: BatchEntry, pending: Map<BatchEntry,
     return staged?.commit();
   }
   await root.rename(entry.path, entry.holder);
-  // Looked at after the move: what has the name now cannot be swapped any more without being noticed.
+  // Checked after the move, when the file under this name can no longer be swapped unnoticed.
   const { version } = await root.checkRemove(entry.holder);
   if (version === entry.version) return;
   throw failed(
     "fs.changed",
     entry.path,
-    "was changed by someone else in between; nothing was changed",
+    "was changed by another program in the meantime; nothing was changed",
     "read it again, then repeat the change",
   );
 }
 
-/** What a killed process left: half a change is undone, a whole one is tidied up. */
+/** Rolls back an incomplete change of a killed process and cleans up after a complete one. */
 async function finish(file: RecordFile, note: (folder: string) => void): Promise<void> {
   const record = file.read();
   const root = record === undefined ? undefined : await rootOf(record);
@@ -192,7 +192,7 @@ async function finish(file: RecordFile, note: (folder: string) => void): Promise
   }
 }
 
-/** Undefined when the whole root is gone, and all there was to put right with it. */
+/** Undefined when the root is gone, and with it everything to repair. */
 async function rootOf({ root }: BatchRecord): Promise<Root | undefined> {
   return openRoot({ root }).catch((error: unknown) => {
     if (error instanceof OpenClawError && error.code === "fs.not-found") return undefined;
@@ -200,7 +200,7 @@ async function rootOf({ root }: BatchRecord): Promise<Root | undefined> {
   });
 }
 
-/** Files that someone else changed in the meantime stay as they are. */
+/** Files that another program changed in the meantime are kept. */
 async function undo(root: Root, file: RecordFile, { entries, fresh }: BatchRecord): Promise<void> {
   for (const entry of entries.toReversed()) {
     if (entry.kind === "put") await undoPut(root, file, entry);
@@ -236,7 +236,7 @@ async function tidy(root: Root, file: RecordFile, { entries }: BatchRecord): Pro
   file.remove();
 }
 
-/** What is gone, or has become a link or a folder, is not what we left there. */
+/** A missing file, or a link or folder in its place, is not the file we left. */
 async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -247,7 +247,7 @@ async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Folders the change will make, outermost first. */
+/** Folders that the change will create, outermost first. */
 async function missingFolders(root: Root, changes: readonly Change[]): Promise<string[]> {
   const missing = new Set<string>();
   for (const { kind, path } of changes) {

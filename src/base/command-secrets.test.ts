@@ -1,12 +1,12 @@
-// Secrets of command lines, in the spellings that people and models use.
+// Secrets in command lines, in the forms that people and models use.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { hideCommandSecrets } from "./command-secrets.ts";
+import { redactCommand } from "./command-secrets.ts";
 
 const S = "Hunter2xyz";
 
-test("hides what follows an option, a variable or a login that names a secret", () => {
+test("hides the value after an option, variable or login that names a secret", () => {
   const lines = [
     `tool --password ${S}`,
     `tool --password=${S} db`,
@@ -101,15 +101,49 @@ test("hides what follows an option, a variable or a login that names a secret", 
     `don't forget: tool --password ${S}`,
     `$env:API_TOKEN = "${S}"; run`,
     `tool --token=$'${S}'`,
+    `tool --pw ${S}`,
+    `tool --jwt=${S}`,
+    `pdftotext -upw ${S} a.pdf`,
+    `curl -sSLu me:${S} h`,
+    `curl -fsSu 'me:${S}' h`,
+    `curl -b 'session=${S}' h`,
+    `curl --cert cert.pem:${S} h`,
+    `curl -x me:${S}@proxy:80 h`,
+    `curl -H authorization:\\ Bearer\\ ${S} h`,
+    `curl https://api.telegram.org/bot123456:${S}/getMe`,
+    `lftp -u me,${S} h`,
+    `echo ${S} | docker login -u me --password-stdin`,
+    `printf '%s' '${S}' | gh auth login --with-token`,
+    `echo "${S}" | sudo -S apt-get update`,
+    `echo 'u:${S}' | sudo chpasswd`,
+    `read -r TOKEN <<< ${S}`,
+    `gh auth login --with-token <<<"${S}"`,
+    `vault login ${S}`,
+    `sudo cargo login ${S}`,
+    `ngrok config add-authtoken ${S}`,
+    `htpasswd -bc file me ${S}`,
+    `redis-cli -h h AUTH ${S}`,
+    `redis-cli CONFIG SET requirepass ${S}`,
+    `nmcli d wifi connect home password ${S}`,
+    `gh secret set NAME --body ${S}`,
+    `gh secret set NAME -b${S}`,
+    `fly secrets set NAME=${S}`,
+    `kubectl create secret generic x --from-literal=name=${S}`,
+    `pulumi config set --secret name ${S}`,
+    `ssh-keygen -t ed25519 -N ${S} -f k`,
+    `psql -c "ALTER USER u WITH PASSWORD '${S}'"`,
+    `mysql -e "CREATE USER u IDENTIFIED BY '${S}'"`,
+    `poetry config http-basic.x me ${S}`,
+    `set -gx API_KEY ${S}`,
   ];
   for (const line of lines) {
-    const shown = hideCommandSecrets(line);
+    const shown = redactCommand(line);
     assert.ok(!shown.includes(S), `${line}  →  ${shown}`);
     assert.ok(shown.includes("***"), shown);
   }
 });
 
-test("leaves a line without secrets as it was written", () => {
+test("keeps a line without secrets unchanged", () => {
   for (const line of [
     "mkdir -p src/base",
     "sudo mkdir -p /var/x",
@@ -136,19 +170,31 @@ test("leaves a line without secrets as it was written", () => {
     "tar -xpf x.tar && echo done",
     "sed -n 's/a/b/p' x",
     "grep -rn password src",
+    "echo hello | tee x",
+    "echo yes | docker system prune",
+    "cat <<< hello",
+    "docker exec -it -u 1000:1000 c ls",
+    "git config user.name me",
+    "kubectl get secret x -o yaml",
+    "npm config set registry https://h",
+    "ssh-keygen -t ed25519 -f k",
+    "curl -x proxy:80 -E cert.pem h",
+    "curl -H 'Accept: text/html' h",
+    "echo a || sudo -S ls",
+    "psql -c 'select password from t'",
     'git commit -m "fix: key: value"'.replace("key: value", "words"),
   ])
-    assert.equal(hideCommandSecrets(line), line);
+    assert.equal(redactCommand(line), line);
 });
 
 test("keeps the rest of the line readable", () => {
-  assert.equal(hideCommandSecrets(`tool "--password=a b" --x 'c d'`), `tool "--password=***" --x 'c d'`);
-  assert.equal(hideCommandSecrets("mysql -u root -pabc db"), "mysql -u root -p*** db");
-  assert.equal(hideCommandSecrets("ssh h 'mysql -pabc db'"), "ssh h 'mysql -p*** db'");
-  assert.equal(hideCommandSecrets("curl -u me:abc https://u:p@h/x"), "curl -u me:*** https://u:***@h/x");
+  assert.equal(redactCommand(`tool "--password=a b" --x 'c d'`), `tool "--password=***" --x 'c d'`);
+  assert.equal(redactCommand("mysql -u root -pabc db"), "mysql -u root -p*** db");
+  assert.equal(redactCommand("ssh h 'mysql -pabc db'"), "ssh h 'mysql -p*** db'");
+  assert.equal(redactCommand("curl -u me:abc https://u:p@h/x"), "curl -u me:*** https://u:***@h/x");
 });
 
-test("goes over long lines of one kind once", () => {
+test("scans long uniform lines once", () => {
   for (const piece of [
     "a",
     "key",
@@ -165,6 +211,12 @@ test("goes over long lines of one kind once", () => {
     "a=",
     "\\",
     "-p x ",
+    "echo x|",
+    "<<<",
+    "<<< x ",
+    "a:",
+    "password ",
+    "curl -x ",
   ])
-    assert.equal(typeof hideCommandSecrets(piece.repeat(100_000 / piece.length)), "string");
+    assert.equal(typeof redactCommand(piece.repeat(100_000 / piece.length)), "string");
 });

@@ -1,38 +1,47 @@
-// Takes secrets out of a command line by what stands before them: an option, a variable, a login, an address.
+// Redacts secrets in a command line by their context: an option, a variable, a login, a URL.
+import { hasPasswordAfterP, programOf, readsSecret, prints, secretAfter, type Program } from "./program-secrets.ts";
 import { looksSecretInCommand } from "./secret-names.ts";
 
-/** For people and models to read, never to run. `mark` stands where a secret was. */
-export function hideCommandSecrets(text: string, mark = "***"): string {
+/** For display only, never to run. `mark` replaces each secret. */
+export function redactCommand(text: string, mark = "***"): string {
   if (!hint.test(text)) return text;
-  return hideForms(hideInWords(text, mark, MAX_DEPTH), mark);
+  return redactForms(redactInWords(text, mark, MAX_DEPTH), mark);
 }
 
-/** The same for the words of a list, as a program gets them. */
-export function hideWordSecrets(words: readonly string[], mark = "***"): string[] {
+/** The same for an argument list. */
+export function redactArguments(words: readonly string[], mark = "***"): string[] {
   const program = programOf(words);
   return words.map((word, index) => {
-    const from = secretFrom(word, words[index - 1], program);
-    return from === undefined || from >= word.length ? hideCommandSecrets(word, mark) : `${word.slice(0, from)}${mark}`;
+    const from = secretFrom(word, index, program);
+    return from === undefined || from >= word.length ? redactCommand(word, mark) : `${word.slice(0, from)}${mark}`;
   });
 }
 
-/** A line inside a line: `ssh host 'mysql -psecret'`. */
+/** A command line inside a command line: `ssh host 'mysql -psecret'`. */
 const MAX_DEPTH = 4;
 
-/** Most lines hold none of these, and are done with after one look. */
+/** Most lines contain none of these and need no further check. */
 const hint =
-  /(?:^|[\s"',])(?:--?[a-zA-Z]|\/p:)|pass|pwd|secret|token|key|auth|cred|cookie|bearer|pat|sig|otp|pin|:\/\//i;
+  /(?:^|[\s"',])(?:--?[a-zA-Z]|\/p:)|pass|pw|secret|token|key|auth|cred|cookie|bearer|pat|sig|otp|pin|jwt|psk|:\/\/|login|unlock|identified|obscure|kinit|crypt|sqlplus|user|basic|nuget|cloudflared|<<</i;
 
 interface Word {
   readonly start: number;
   readonly end: number;
-  /** As the program gets it. */
+  /** The value as the program receives it. */
   readonly value: string;
-  /** Where each character of the value stands in the text, and the quote that is open there. */
+  /** Position of each character of the value in the text, and the quote that is open there. */
   readonly at: readonly number[];
   readonly quotes: readonly string[];
   /** Quoted parts, which may be command lines themselves. */
   readonly inner: readonly (readonly [number, number])[];
+  /** True for the word after `<<<`. */
+  readonly isInput?: boolean;
+}
+
+interface Command {
+  readonly words: Word[];
+  /** True when the next command reads what this one prints. */
+  isPiped: boolean;
 }
 
 interface Cut {
@@ -41,23 +50,25 @@ interface Cut {
   readonly text: string;
 }
 
-function hideInWords(text: string, mark: string, depth: number): string {
+function redactInWords(text: string, mark: string, depth: number): string {
   const cuts: Cut[] = [];
-  for (const words of commandsIn(text)) {
+  const commands = commandsIn(text);
+  commands.forEach(({ words, isPiped }, at) => {
     const program = programOf(words.map(({ value }) => value));
-    let before: Word | undefined;
-    for (const word of words) {
-      const from = secretFrom(word.value, before?.value, program);
-      before = word;
+    const isRead = readsSecret(program);
+    const isTyped = isPiped && prints(program) && readsSecret(programOf(valuesOf(commands[at + 1])));
+    words.forEach((word, index) => {
+      const isSecret = word.isInput === true ? isRead : isTyped && index > 0 && !/^(?:-\w+$|[^%]*%)/.test(word.value);
+      const from = isSecret ? 0 : secretFrom(word.value, index, program);
       if (from !== undefined && from < word.value.length) cuts.push(cutFrom(word, from, mark));
       else if (depth > 0)
         for (const [start, end] of word.inner) {
           const inside = text.slice(start, end);
-          const shown = /\s/.test(inside) ? hideInWords(inside, mark, depth - 1) : inside;
+          const shown = /\s/.test(inside) ? redactInWords(inside, mark, depth - 1) : inside;
           if (shown !== inside) cuts.push({ start, end, text: shown });
         }
-    }
-  }
+    });
+  });
   let out = "";
   let done = 0;
   for (const { start, end, text: shown } of cuts) {
@@ -67,19 +78,27 @@ function hideInWords(text: string, mark: string, depth: number): string {
   return out + text.slice(done);
 }
 
-/** A quote that was opened before the secret is closed after the mark. */
+const valuesOf = (command: Command | undefined): string[] => command?.words.map(({ value }) => value) ?? [];
+
+/** A quote opened before the secret is closed after the mark. */
 function cutFrom({ start, end, at, quotes }: Word, from: number, mark: string): Cut {
   if (from === 0) return { start, end, text: mark };
   const last = at[from - 1] ?? start;
   return { start: last + 1, end, text: mark + (quotes[from - 1] ?? "") };
 }
 
-/** Where the secret of a word begins; undefined when it holds none. */
-function secretFrom(value: string, before: string | undefined, program: Program): number | undefined {
-  return afterOption(value, before, program) ?? assignedIn(value) ?? attachedIn(value, program);
+/** Where the secret of a word begins; undefined when there is none. */
+function secretFrom(value: string, index: number, program: Program): number | undefined {
+  return (
+    secretAfter(program, index) ??
+    afterOption(value, program.words[index - 1], program) ??
+    assignedIn(value, program) ??
+    attachedIn(value, program) ??
+    headerIn(value)
+  );
 }
 
-/** The word behind `--password`, `-p`, `-u`. */
+/** The word after `--password`, `-p`, `-u`. */
 function afterOption(value: string, before: string | undefined, program: Program): number | undefined {
   if (before === undefined) return undefined;
   const isOption = /^--?[A-Za-z]/.test(before) && !before.includes("=");
@@ -88,10 +107,10 @@ function afterOption(value: string, before: string | undefined, program: Program
   if (isOption && before.length > 2 && looksSecretInCommand(name))
     return isOtherKey(name, value) ? undefined : openBefore(value);
   if (isOption && program.secretOptions.includes(before)) return 0;
-  if (before === "-p") return isPassword(value, program) ? 0 : undefined;
+  if (before === "-p") return hasPasswordAfterP(value, program) ? 0 : undefined;
   if (logins.test(before)) return loginIn(value);
-  // `config set user.password x`: two words that belong together.
-  if (!before.startsWith("-") && program.sets && /[._:]/.test(before) && looksSecretInCommand(before)) return 0;
+  // `config set user.password x`, `CONFIG SET requirepass x`: two words that belong together.
+  if (program.sets && /[._:-]|[a-z][A-Z]|\wpass$/.test(before) && !isOption && looksSecretInCommand(before)) return 0;
   return undefined;
 }
 
@@ -99,7 +118,7 @@ function afterOption(value: string, before: string | undefined, program: Program
 const isOtherKey = (name: string, value: string): boolean =>
   name === "key" && /^(?:[\d,.]+[a-zA-Z]{0,3}|(?:~|\.{1,2})?\/.*|.*\.(?:pem|key|crt|der))$/.test(value);
 
-/** `openssl -passin pass:x` names the kind first; `file:` and `env:` are no secrets. */
+/** `openssl -passin pass:x` names the kind first; `file:` and `env:` are not secrets. */
 function openBefore(value: string): number | undefined {
   const [kind] = /^(?:pass|file|env|fd|stdin)(?::|$)/.exec(value) ?? [];
   if (kind === undefined) return 0;
@@ -107,7 +126,9 @@ function openBefore(value: string): number | undefined {
 }
 
 /** `NAME=x`, `--token=x`, `-e TOKEN=x`, `--set a=1,b.password=x`, `-Dkey.password=x`, `/p:x`. */
-function assignedIn(value: string): number | undefined {
+function assignedIn(value: string, program: Program): number | undefined {
+  const [, option = ""] = (program.storesSecrets && /^(?:--from-literal=)?([\w.-]+=)./.exec(value)) || [];
+  if (option !== "") return value.indexOf(option) + option.length;
   for (const match of value.matchAll(/([^\s=,;&?"'{}]{1,200})=/g)) {
     const from = match.index + match[0].length;
     const name = (match[1] ?? "").replace(/^[-+/]+/, "");
@@ -118,7 +139,7 @@ function assignedIn(value: string): number | undefined {
   return /^\/p:./.test(value) ? 3 : undefined;
 }
 
-/** In an address only this parameter is a secret; the other forms find it there. */
+/** In a URL only this parameter is a secret; other patterns find it there. */
 function restAfter(value: string, from: number): number | undefined {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? undefined : from;
 }
@@ -130,13 +151,21 @@ function attachedIn(value: string, program: Program): number | undefined {
   const rest = value.slice(2);
   if (program.attached.includes(option)) return 2;
   if (option === "-u" || option === "-U") return /^[A-Za-z]+$/.test(rest) ? undefined : shifted(loginIn(rest), 2);
-  if (option === "-p" && !/^[a-z-]+$/.test(rest) && isPassword(rest, program)) return 2;
+  if (option === "-p" && !/^[a-z-]+$/.test(rest) && hasPasswordAfterP(rest, program)) return 2;
   return undefined;
 }
 
-const logins = /^(?:-u|-U|--user|--username|--proxy-user|--login|--auth|--basic-auth|--credentials)$/;
+/** `Authorization: Bearer x` as one word, however its spaces are quoted. */
+function headerIn(value: string): number | undefined {
+  const [head = "", name = ""] =
+    /^([\w-]{1,200}):\s*(?:(?:Basic|Bearer|Bot|Token|Digest)\s+)?(?!\/\/)/i.exec(value) ?? [];
+  return head !== "" && looksSecretInCommand(name) ? head.length : undefined;
+}
 
-/** `me:x`, and `me%x` of smbclient. Two numbers are ids of a user and a group. */
+/** Also at the end of joined letters, as in `curl -sSu me:x`. */
+const logins = /^(?:-[A-Za-z]{0,8}[uU]|--user|--username|--proxy-user|--login|--auth|--basic-auth|--credentials)$/;
+
+/** `me:x`, and `me%x` of smbclient. Two numbers are the ids of a user and a group. */
 function loginIn(value: string): number | undefined {
   if (/^\d+:\d+$/.test(value) || /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return undefined;
   const at = value.search(/[:%]/);
@@ -146,97 +175,35 @@ function loginIn(value: string): number | undefined {
 const shifted = (from: number | undefined, by: number): number | undefined =>
   from === undefined ? undefined : from + by;
 
-/** `-p` is a password unless the program is known to mean something else by it, or it is ports. */
-function isPassword(value: string, { pIsOther, pIsPassword }: Program): boolean {
-  if (pIsPassword) return true;
-  return !pIsOther && !/^[\d:,./-]+(?:tcp|udp)?$/.test(value);
-}
-
-interface Program {
-  readonly pIsOther: boolean;
-  readonly pIsPassword: boolean;
-  /** Short options whose next word is a secret. */
-  readonly secretOptions: readonly string[];
-  /** Short options with the secret in the same word. */
-  readonly attached: readonly string[];
-  /** It has `set name value`. */
-  readonly sets: boolean;
-}
-
-/** Looks past assignments and programs that only start another. */
-function programOf(values: readonly string[]): Program {
-  const at = values.findIndex(
-    (value) => !/^\w+=/.test(value) && !value.startsWith("-") && !starters.has(baseOf(value)),
-  );
-  const name = baseOf(values[at] ?? "");
-  const isLogin = values.slice(at + 1).some((value) => value === "login");
-  const known = shortOptions.find(([programs]) => programs.test(name));
-  return {
-    pIsOther: otherP.has(name) && !isLogin,
-    pIsPassword: name === "sshpass" || isLogin,
-    secretOptions: known?.[1] ?? [],
-    attached: known?.[2] ?? [],
-    sets: values.some((value) => value === "set" || value === "config"),
-  };
-}
-
-const baseOf = (path: string): string => path.replace(/^.*[/\\]/s, "").replace(/\.(?:exe|cmd|bat)$/i, "");
-
-const starters: ReadonlySet<string> = new Set(
-  "sudo doas env nohup nice ionice time timeout setsid stdbuf exec command builtin xargs watch then do else if while until ! {".split(
-    " ",
-  ),
-);
-
-/** Programs, their options with a secret behind them, and those with one in the same word. */
-const shortOptions: readonly (readonly [RegExp, readonly string[], readonly string[]])[] = [
-  [/^sshpass$/, [], ["-p"]],
-  [/^(?:mysql|mariadb)/, [], ["-p"]],
-  [/^7z/, [], ["-p"]],
-  [/^(?:redis-cli|valkey-cli)$/, ["-a"], ["-a"]],
-  [/^(?:https?|xh|xhs)$/, ["-a"], []],
-  [/^ldap/, ["-w"], ["-w"]],
-  [/^(?:zip|unzip|zipcloak|sqlcmd|bcp|isql|ipmitool|mosquitto_(?:pub|sub|rr))$/, ["-P"], ["-P"]],
-  [/^openssl$/, ["-k", "-K"], []],
-  [/^snmp/, ["-c", "-A", "-X"], []],
-];
-
-/** Programs whose `-p` is known to be no password; all others are taken to mean one. */
-const otherP: ReadonlySet<string> = new Set(
-  `mkdir cp mv install rsync tar cpio zip unzip patch git hg svn ps pgrep pkill kill lsof netstat ss ssh sftp scp mosh nc ncat
-  nmap telnet socat psql pg_dump pg_restore createdb redis-cli valkey-cli redis-server perl python python3 ruby node deno bun
-  tsx npx npm pnpm yarn make cmake ninja cargo rustc go gradle mvn docker podman nerdctl kubectl claude codex gemini llm aider
-  opencode openclaw pytest mocha jest vitest tsc eslint prettier read declare typeset trap hash jobs test bash sh zsh dash fish
-  ls touch df date less more top htop free taskset chrt tee column pr sort diff sudo su tmux screen vim gdb strace perf adb
-  systemctl journalctl ip fdisk parted sfdisk pandoc jq grep egrep rg ag fd find sed awk gpg wg iperf iperf3 xfs_repair fsck
-  php http-server serve uvicorn gunicorn flask rails jekyll hugo vite next nc.openbsd nc.traditional mount umount echo printf
-  pip pip3 uv pipx poetry terraform ansible-playbook nginx ffmpeg rm rmdir chmod chown ln`.split(/\s+/),
-);
-
-/** The simple commands of a line, each as its words. A quote that is never closed is a character like others. */
-function commandsIn(text: string): Word[][] {
-  const commands: Word[][] = [];
+/** The simple commands of a line. An unclosed quote is an ordinary character. */
+function commandsIn(text: string): Command[] {
+  const commands: Command[] = [];
   let words: Word[] = [];
   let at = 0;
+  let isInput = false;
   const unclosed = new Set<string>();
-  const next = (): void => {
-    if (words.length > 0) commands.push(words);
+  const next = (isPiped: boolean): void => {
+    if (words.length > 0) commands.push({ words, isPiped });
     words = [];
   };
   while (at < text.length) {
     const char = text[at] ?? "";
     if (char === "\\" && /[\r\n]/.test(text[at + 1] ?? "")) at += text.startsWith("\r\n", at + 1) ? 3 : 2;
     else if (ends.has(char)) {
-      next();
+      next(char === "|" && text[at + 1] !== "|");
       at += 1;
+    } else if (text.startsWith("<<<", at)) {
+      isInput = true;
+      at += 3;
     } else if (/[\s<>]/.test(char)) at += 1;
     else {
       const word = readWord(text, at, unclosed);
-      words.push(word);
+      words.push(isInput ? { ...word, isInput } : word);
+      isInput = false;
       at = word.end;
     }
   }
-  next();
+  next(false);
   return commands;
 }
 
@@ -287,22 +254,22 @@ function closingQuote(text: string, open: number, unclosed: Set<string>): number
   return -1;
 }
 
-/** What is no word of its own: headers, JSON, parameters and logins of addresses, lists of words in a script. */
-function hideForms(text: string, mark: string): string {
+/** Secrets inside a word: headers, JSON, URL parameters and logins, lists of words in a script. */
+function redactForms(text: string, mark: string): string {
   const named = text.replaceAll(assigned, (written, name: string, gap: string, value: string) =>
     value.startsWith(mark) || !looksSecretInCommand(name) ? written : `${name}${gap}${mark}`,
   );
   const listed = named.replaceAll(listedOption, (written, head: string, name: string) =>
     looksSecretInCommand(name) ? `${head}${mark}` : written,
   );
-  const bare = [cookies, hookUrls].reduce((words, form) => words.replaceAll(form, `$1${mark}`), listed);
+  const bare = [cookies, hookUrls, sqlPasswords].reduce((words, form) => words.replaceAll(form, `$1${mark}`), listed);
   return bare.replaceAll(inAddress, `$1${mark}@`).replaceAll(userInAddress, `$1${mark}@`);
 }
 
 const NAME =
   "(?:token|secrets?|pass(?:word|wd|phrase|code)?|pwd|key|auth|authorization|cookie|credentials?|creds|bearer|pat|sig|signature)";
 const VALUE = String.raw`(?:\\"[^"]*"|"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'&;|]+)`;
-// A name is looked for from its beginning only: a hundred thousand letters are one try, not as many.
+// A name is matched from its start only, so that a long run of letters is tried once.
 /** `"password": "x"`, `Authorization: Basic x`, `?api_key=x`. */
 const assigned = new RegExp(
   String.raw`(?<![\w-])([\w-]{0,200}${NAME})((?:\\?["'])?\s*[:=]\s*(?:(?:Basic|Bearer|Bot|Token|Digest)\s+)?)(${VALUE})`,
@@ -312,9 +279,11 @@ const assigned = new RegExp(
 const listedOption = /((["'])--?([\w-]{1,200})\2\s*,\s*)(?:"(?:[^"\\]|\\.)*"|'[^']*')/g;
 /** `Cookie: a=x; b=y`. */
 const cookies = /(\bcookie["']?\s*:\s*)[^"'\n]+/gi;
-/** Addresses that are all it takes to post there. */
+/** URLs that are themselves credentials, such as webhooks. */
 const hookUrls =
-  /(https?:\/\/(?:hooks\.slack\.com\/services|(?:[a-z]+\.)?discord(?:app)?\.com\/api\/webhooks)\/)[^\s"']+/gi;
+  /(https?:\/\/(?:hooks\.slack\.com\/services|(?:[a-z]+\.)?discord(?:app)?\.com\/api\/webhooks)\/|https?:\/\/api\.telegram\.org\/bot)[^\s"']+/gi;
+/** `ALTER USER u PASSWORD 'x'`, `IDENTIFIED BY 'x'`. */
+const sqlPasswords = /(\b(?:password|identified\s+(?:with\s+\w+\s+)?(?:by|as))\s+\\?["'])[^"']+/gi;
 /** `https://me:x@host`, also with an @ in the password. */
 const inAddress = /(?<![a-z0-9+.-])([a-z][a-z0-9+.-]{1,20}:\/\/[^/\s:@"']*:)[^/\s"']+@/gi;
 /** `https://token@host`. */

@@ -1,9 +1,9 @@
-// No more files can be opened: what the system says, in words that name the limit and how to raise it.
+// Explains that no more files can be opened: names the limit and how to raise it.
 import { readFileSync } from "node:fs";
 
 import { errnoOf } from "../core/error.ts";
 
-/** Undefined when neither the error nor what caused it is about descriptors. */
+/** Undefined when neither the error nor its causes are about descriptors. */
 export function descriptorLimit(error: unknown): { readonly message: string; readonly hint: string } | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = errnoOf(error);
@@ -19,7 +19,7 @@ export function descriptorLimit(error: unknown): { readonly message: string; rea
   };
 }
 
-// Read when this is loaded: once there are no descriptors left, it cannot be read any more.
+// Read at load time, because reading it needs a descriptor.
 const softLimit = readSoftLimit();
 
 function readSoftLimit(): string | undefined {

@@ -12,7 +12,7 @@ export function durationMs(text: string): number | undefined {
   return /^(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+$/.test(word) ? Math.round(sumMs(word, "ms")) : undefined;
 }
 
-/** A duration of the config, where the schema checks the form and blanks are allowed. A bare number is minutes. */
+/** A duration of the config, where the schema checks the syntax and spaces are allowed. A bare number is minutes. */
 export function configDurationMs(text: string): number {
   return sumMs(text, "m");
 }

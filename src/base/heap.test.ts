@@ -1,4 +1,4 @@
-// When memory is collected: once soon after the start, then after each time of work, never while busy.
+// When garbage is collected: once soon after the start, then after each period of work, never while busy.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -21,11 +21,11 @@ function open() {
   };
 }
 
-test("collects at the first look, also while busy", () => {
+test("collects at the first check, also while busy", () => {
   assert.equal(open().after(10_000), 1);
 });
 
-test("collects once when work has ended, and not again while nothing happens", () => {
+test("collects once after work has ended, and not again while idle", () => {
   const process = open();
   process.after(500);
   assert.deepEqual([process.after(9000), process.after(8000)], [1, 1]);
@@ -33,7 +33,7 @@ test("collects once when work has ended, and not again while nothing happens", (
   assert.equal(process.busy(), 3, "room for young objects is looked after at each busy look");
 });
 
-test("does not collect for the little work of an idle process", () => {
+test("does not collect for the small amount of work of an idle process", () => {
   const process = open();
   process.after(500);
   for (let i = 0; i < 19; i++) assert.equal(process.after(10), 1);

@@ -2,20 +2,23 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Without this V8 takes what the machine could give: 67 MB for young objects alone, and twice the heap before it collects. */
+/**
+ * Without this V8 uses what the machine could give: 67 MB for young objects alone, and twice the heap before it
+ * collects.
+ */
 const KEEP_YOUNG_SPACE = "--semi-space-growth-factor=1";
 const GROW_YOUNG_SPACE = "--semi-space-growth-factor=4";
 const GROW_OLD_SPACE = "--heap-growing-percent=50";
 
-/** Not before it is started: the first users should not wait for it. */
+/** After the start, so that the first users do not wait for it. */
 const FIRST_LOOK_MS = 3000;
 const LOOK_MS = 15_000;
-/** Busier than this is no time to collect; a collection stops the process for about 30 ms. */
+/** Above this load no collection starts, because one stops the process for about 30 ms. */
 const IDLE_SHARE = 0.02;
-/** So much work leaves garbage that is worth collecting. */
+/** This amount of work leaves enough garbage to be worth collecting. */
 const WORTH_MS = 200;
 
-/** Returns what ends it. */
+/** Returns a function that stops it. */
 export function keepHeapSmall(): () => void {
   setFlagsFromString(KEEP_YOUNG_SPACE);
   setFlagsFromString(GROW_OLD_SPACE);
@@ -33,14 +36,14 @@ export function keepHeapSmall(): () => void {
 }
 
 export interface CollectorDeps {
-  /** How long the event loop has worked since the process began. */
+  /** Active time of the event loop since the process started. */
   readonly activeMs: () => number;
   readonly collect: () => void;
-  /** Called at each look that finds work going on. */
+  /** Called at each check that finds the process busy. */
   readonly busy: () => void;
 }
 
-/** To be called every `LOOK_MS`: collects at the first look, later whenever work has ended. */
+/** Call it every `LOOK_MS`: collects at the first check, later whenever work has ended. */
 export function createIdleCollector({ activeMs, collect, busy }: CollectorDeps): () => void {
   let lastLook = 0;
   let lastCollect: number | undefined;
@@ -49,7 +52,7 @@ export function createIdleCollector({ activeMs, collect, busy }: CollectorDeps):
     const isIdle = now - lastLook < LOOK_MS * IDLE_SHARE;
     lastLook = now;
     if (!isIdle) busy();
-    // The first tells V8 how large this heap really is; from then on it grows from there and not from its own guess.
+    // The first collection tells V8 the real size of this heap; it then grows from there instead of from a guess.
     if (lastCollect !== undefined && (!isIdle || now - lastCollect < WORTH_MS)) return;
     collect();
     lastCollect = activeMs();
@@ -70,9 +73,9 @@ function collectGarbage(options?: { readonly type: "minor" }): void {
 const YOUNG_SPACE_BYTES = 8 * 1_048_576;
 
 /**
- * Two halves of 4 MB instead of 1: under load that saves a third of what collecting costs, and more brings little. V8
- * takes the size from the command line of Node only, and gives it back when idle; it grows when much survives, so
- * something does.
+ * Two semispaces of 4 MB instead of 1: under load that saves a third of the cost of collection, and more brings little.
+ * V8 accepts the size only on Node's command line and releases the space when idle; it grows when much survives, so
+ * something must survive.
  */
 function growYoungSpace(): void {
   const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");

@@ -1,11 +1,11 @@
-// Secrets are compared by digest: neither the place of a difference nor a length can be timed, and nothing equals nothing.
+// Secrets are compared by digest, so timing reveals neither the position of a difference nor the length.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 
 import { sameSecret } from "./ids.ts";
 
-test("GWY-017 equal only to itself, whatever the lengths", () => {
+test("GWY-017 a secret equals only itself, whatever the lengths", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), fc.string(), (secret, other) => {
       assert.equal(sameSecret(secret, secret), true);

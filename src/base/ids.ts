@@ -1,6 +1,6 @@
 // Ids and secrets from the system's random source.
 
-/** Looked up on use: importing it costs 5 ms, and many commands need neither ids nor hashes. */
+/** Loaded on use: importing it costs 5 ms, and many commands need neither ids nor hashes. */
 const crypto = () => process.getBuiltinModule("node:crypto");
 
 export const newId = (): string => crypto().randomUUID();
@@ -10,7 +10,7 @@ export const newSecret = (bytes = 16): string => crypto().randomBytes(bytes).toS
 
 export const sha256 = (bytes: string | Uint8Array): string => crypto().createHash("sha256").update(bytes).digest("hex");
 
-/** Takes the same time whatever differs, the length included: both sides are hashed first. */
+/** Constant time, also for different lengths: both sides are hashed first. */
 export function sameSecret(given: string, expected: string): boolean {
   const digest = (word: string): Buffer => crypto().createHash("sha256").update(word, "utf8").digest();
   return crypto().timingSafeEqual(digest(given), digest(expected)) && expected !== "";

@@ -4,7 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 
 import { createLanes } from "./lane.ts";
 
-test("one key runs in order, two keys side by side, a failure does not stop the lane", async () => {
+test("runs work of one key in order and of two keys in parallel, also after a failure", async () => {
   const lanes = createLanes();
   const seen: string[] = [];
   const step = (key: string, name: string) =>
@@ -29,7 +29,7 @@ test("one key runs in order, two keys side by side, a failure does not stop the 
   assert.equal(lanes.size, 0);
 });
 
-test("a waiter that gives up does not let the next overtake", async () => {
+test("a waiter that gives up does not let the next one overtake", async () => {
   const lanes = createLanes();
   const gate = Promise.withResolvers<void>();
   const control = new AbortController();

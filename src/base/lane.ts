@@ -1,9 +1,10 @@
-// Work on one key runs one after the other, in the order it came; different keys run side by side.
+// Runs work on the same key one at a time, in order; work on different keys runs in parallel.
+import { untilAborted } from "./abort.ts";
 
 export interface Lanes {
-  /** Rejects with the signal's reason when it fires while waiting; work that has begun is left to its own signal. */
+  /** Rejects with the signal's reason when it fires while waiting; running work has to watch its own signal. */
   run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Keys with work under way or waiting. */
+  /** Keys with running or waiting work. */
   readonly size: number;
 }
 
@@ -17,7 +18,8 @@ export function createLanes(): Lanes {
       const tail = before === undefined ? mine : before.then(() => mine);
       tails.set(key, tail);
       try {
-        if (before !== undefined) await settled(before, signal);
+        // Lanes never reject, so only the signal can end the wait early.
+        if (before !== undefined) await untilAborted(before, signal);
         signal?.throwIfAborted();
         return await work();
       } finally {
@@ -29,18 +31,4 @@ export function createLanes(): Lanes {
       return tails.size;
     },
   };
-}
-
-/** Lanes never reject, so only the signal can end the wait early. */
-async function settled(before: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return before;
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    signal.throwIfAborted();
-    await Promise.race([before, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

@@ -1,10 +1,10 @@
-// What is opened with its first use, and what happens when that fails.
+// Resources that open with their first use, and failures to open.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { lazy } from "./lazy.ts";
 
-test("opens once, however often it is asked for", async () => {
+test("opens once, however often it is used", async () => {
   let times = 0;
   const one = lazy(async () => ++times);
   assert.equal(await one.opened(), undefined);
@@ -12,7 +12,7 @@ test("opens once, however often it is asked for", async () => {
   assert.equal(await one.opened(), 1);
 });
 
-test("tries again after a failure, and a failed opening does not keep the owner from closing", async () => {
+test("tries again after a failure, and a failed opening does not prevent closing", async () => {
   let times = 0;
   const one = lazy(async () => {
     if (++times < 3) throw new Error(`too many open files (${times})`);

@@ -6,15 +6,15 @@ export interface DiffOptions {
   readonly name: string;
   readonly context?: number;
   readonly maxChars?: number;
-  /** The number of the first line, where both texts are the same window of a longer text. */
+  /** The number of the first line, when both texts are excerpts of a longer text. */
   readonly firstLine?: number;
 }
 
-/** Past so many changed lines, or so much time, the diff shows one block removed and one added. */
+/** Beyond this many changed lines, or this much time, the diff shows one block removed and one added. */
 const MAX_CHANGED_LINES = 2000;
 const MAX_WORK_MS = 500;
 
-/** Empty when the texts are the same. Cut after `maxChars`, with a last line that tells how much is missing. */
+/** Empty when the texts are equal. Cut after `maxChars`, with a last line that states how much is missing. */
 export function unifiedDiff(before: string, after: string, options: DiffOptions): string {
   const { name, context = 3, maxChars = 20_000, firstLine = 1 } = options;
   if (before === after) return "";
@@ -49,7 +49,7 @@ function printHunk({ oldStart, oldLines, newStart, newLines, lines }: Hunk, offs
   return [`@@ -${span(oldStart, oldLines)} +${span(newStart, newLines)} @@`, ...lines].join("\n");
 }
 
-/** One hunk for texts that differ too much to compare: what is the same at both ends is left out. */
+/** One hunk for texts that differ too much to compare, without their common start and end. */
 function replaceAll(before: string, after: string): Hunk {
   const [old, fresh] = [toLines(before), toLines(after)];
   let head = 0;
@@ -67,7 +67,7 @@ function replaceAll(before: string, after: string): Hunk {
   };
 }
 
-/** A last line without a line end carries the usual remark, so that it differs from one that has it. */
+/** A last line without a line end carries the usual remark, so that it differs from one with a line end. */
 function toLines(text: string): string[] {
   const lines = text.split("\n");
   const last = lines.pop() ?? "";

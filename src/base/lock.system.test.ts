@@ -1,5 +1,5 @@
-// The lock of a state folder, with real processes that die, stop and race (F7).
-// The full rounds: OPENCLAW_LOCK_ROUNDS=1000 node --test src/base/lock.system.test.ts
+// The lock of a state folder, with real processes that die, stop and race. The full rounds: OPENCLAW_LOCK_ROUNDS=1000
+// node --test src/base/lock.system.test.ts
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -12,13 +12,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { OpenClawError } from "../core/error.ts";
 import { acquireLock, readLockOwner, stateLockOf, type Lock } from "./lock.ts";
 
-const rounds = Number(process.env["OPENCLAW_LOCK_ROUNDS"] ?? 12);
+const rounds = Number(process.env["OPENCLAW_LOCK_ROUNDS"] ?? 6);
 const folder = mkdtempSync(join(tmpdir(), "lock-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 let turn = 0;
 const newLockFile = (): string => stateLockOf(join(folder, `state-${turn++}`));
 
-test("a second owner is refused at once, with the first one's pid and port", () => {
+test("rejects a second owner immediately, with the pid and port of the first", () => {
   const file = newLockFile();
   const lock = acquireLock(file);
   lock.describe({ port: 18789 });
@@ -30,7 +30,7 @@ test("a second owner is refused at once, with the first one's pid and port", () 
   acquireLock(file).release();
 });
 
-test("releasing twice is harmless, and does not free the next owner's lock", () => {
+test("releasing twice is harmless and does not free the next owner's lock", () => {
   const file = newLockFile();
   const first = acquireLock(file);
   first.release();
@@ -59,7 +59,7 @@ test("keeps the lock of another process, also while stopped, and releases it aft
   }
 });
 
-test("of many processes that start together exactly one gets it, and the others hear who", async () => {
+test("exactly one of many processes that start together gets the lock, and the others learn its owner", async () => {
   for (let round = 0; round < 3; round++) {
     const file = newLockFile();
     const racers = Array.from({ length: 6 }, () => startProcess(file));
@@ -82,12 +82,12 @@ test("does not keep the lock for a reused pid", () => {
   lock.release();
 });
 
-test("a dead owner whose number another process has by now is not believed, in this boot or another", () => {
+test("ignores a dead owner whose pid belongs to another process by now, in this boot or another", () => {
   const file = newLockFile();
   const lock = acquireLock(file);
   const said = JSON.parse(readFileSync(`${file}.json`, "utf8")) as { born?: string };
   lock.release();
-  if (said.born === undefined) return; // a system that does not tell when a process began
+  if (said.born === undefined) return; // a system that does not report the start time of a process
   const word = (born: string): void =>
     writeFileSync(`${file}.json`, JSON.stringify({ pid: process.ppid, startedAt: 1, port: 1, born }));
   for (const born of [said.born, "1@other-boot", said.born.replace(/@.*/, "@other-boot")]) {
@@ -97,7 +97,7 @@ test("a dead owner whose number another process has by now is not believed, in t
 });
 
 test(
-  `F7 ${rounds} holders that die, or are stopped and then die: the waiter goes on as soon as they are dead, never before`,
+  `after ${rounds} owners that die, or stop and then die, the waiter continues as soon as they are dead, never before`,
   {
     timeout: 300_000 + rounds * 20_000,
   },
@@ -118,7 +118,7 @@ test(
       const lock = await waitFor(file);
       assert.ok(diedAt !== undefined, "not before it was dead");
       waitedMs.push(performance.now() - diedAt);
-      // The next owner is known, whatever the dead one had said.
+      // The next owner is reported, whatever the dead one had written.
       assert.equal(readLockOwner(file)?.pid, process.pid);
       lock.release();
     }
@@ -151,7 +151,7 @@ test("ignores an unreadable owner file", () => {
   lock.release();
 });
 
-test("its files are private", () => {
+test("creates private files", () => {
   const file = newLockFile();
   const before = process.umask(0);
   try {
@@ -185,7 +185,7 @@ function startProcess(file: string): ChildProcess {
   const script = `
     import { acquireLock } from ${JSON.stringify(new URL("lock.ts", import.meta.url).href)};
     try {
-      // Nobody keeps what it returns: the lock must outlive a collection of garbage all the same.
+      // The caller drops the returned lock; it must survive garbage collection.
       acquireLock(${JSON.stringify(file)});
       globalThis.gc();
       process.stdout.write("held\\n");

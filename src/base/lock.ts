@@ -1,4 +1,4 @@
-// One owner per state folder: a lock held by the kernel, so it is freed whatever way its owner ends.
+// One owner per state folder: a kernel lock, which is released however its owner ends.
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -7,7 +7,8 @@ import { errnoOf, OpenClawError } from "../core/error.ts";
 import { diskError, writeFileAtomic } from "./atomic-file.ts";
 import { systemClock } from "./clock.ts";
 
-// Two that start in the same instant can get in each other's way, and whoever wins needs a moment to say so.
+// Two processes that start at the same time can block each other briefly, and the winner needs a moment to write its
+// name.
 const MAX_TRIES = 300;
 const BUSY = 5;
 
@@ -17,24 +18,24 @@ const heldHere = new Set<DatabaseSync>();
 export interface LockOwner {
   readonly pid: number;
   readonly startedAt: number;
-  /** When the system says that process began: another process with the same pid has another start time. */
+  /** Start time of the process by the system: another process with the same pid has another one. */
   readonly born?: string;
   readonly port?: number;
 }
 
 export interface Lock {
   readonly file: string;
-  /** Tells others more about the owner, such as the port it listens on. */
+  /** Publishes more about the owner, such as its port. */
   describe(facts: { readonly port: number }): void;
   release(): void;
 }
 
-/** The lock that whoever writes to a state folder must hold. */
+/** The lock that every writer of a state folder must have. */
 export const stateLockOf = (stateFolder: string): string => join(stateFolder, "gateway.lock");
 
 /**
- * Throws OpenClawError `lock.held` at once when another process, or this one, has it; details are the LockOwner. Never breaks
- * a lock: a dead owner cannot hold one, and a stopped one still does.
+ * Throws OpenClawError `lock.held` immediately when another process, or this one, has it; details are the LockOwner.
+ * Never breaks a lock: a dead owner has none, and a stopped one still has it.
  */
 export function acquireLock(file: string): Lock {
   const database = openLockFile(file);
@@ -53,13 +54,13 @@ export function acquireLock(file: string): Lock {
   return ownLock(file, database, owner);
 }
 
-/** For a step of some milliseconds that two processes may want to do at once: waits for its turn and releases at once. */
+/** For a step of some milliseconds that two processes may want to run at the same time: waits its turn, then releases. */
 export function whileLocked<T>(file: string, work: () => T): T {
   const database = openLockFile(file);
   try {
     for (let tries = 1; !takeLock(database); tries++) {
       if (tries === MAX_TRIES)
-        throw new OpenClawError("lock.busy", `another process holds ${file}`, { hint: "try again" });
+        throw new OpenClawError("lock.busy", `another process has the lock ${file}`, { hint: "try again" });
       pause(2 + Math.random() * 8);
     }
     return work();
@@ -68,7 +69,7 @@ export function whileLocked<T>(file: string, work: () => T): T {
   }
 }
 
-/** Who says to have the lock. Only acquireLock knows whether that is still so; a dead process is left out. */
+/** The process that claims the lock; only acquireLock knows whether it really has it. A dead process is left out. */
 export function readLockOwner(file: string): LockOwner | undefined {
   const owner = readSaid(file);
   if (owner === undefined || !isAlive(owner.pid)) return undefined;
@@ -81,7 +82,7 @@ function ownLock(file: string, database: DatabaseSync, owner: LockOwner): Lock {
     try {
       writeFileAtomic(saidFileOf(file), `${JSON.stringify(facts)}\n`);
     } catch (error) {
-      // The kernel holds the lock; who has it is only information, and a full disk must not keep a gateway from starting.
+      // The owner file is only information, because the kernel keeps the lock: a full disk must not prevent a start.
       if (!(error instanceof OpenClawError && error.code === "file.full")) throw error;
     }
   };
@@ -97,7 +98,7 @@ function ownLock(file: string, database: DatabaseSync, owner: LockOwner): Lock {
     describe: ({ port }) => say({ ...owner, port }),
     release() {
       if (!heldHere.delete(database)) return;
-      // First the word, then the lock: what the next owner says must not be taken away.
+      // Deletes the owner file before releasing the lock, so that the next owner's file is not deleted.
       rmSync(saidFileOf(file), { force: true });
       database.close();
     },
@@ -107,9 +108,9 @@ function ownLock(file: string, database: DatabaseSync, owner: LockOwner): Lock {
 function openLockFile(file: string): DatabaseSync {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // Only ever made, never opened here when it exists: closing a descriptor would drop this process's own lock.
+    // Created but never opened here when it exists: closing a descriptor would release this process's own lock.
     createIfMissing(file);
-    // Loaded here and not above: commands that only ask who the owner is must not pay for a database.
+    // Loaded here, so that commands that only read the owner do not load a database.
     const sqlite = process.getBuiltinModule("node:sqlite");
     return new sqlite.DatabaseSync(file, { timeout: 0 });
   } catch (cause) {
@@ -128,7 +129,7 @@ function createIfMissing(file: string): void {
 /** False when another process has it or is acquiring it. */
 function takeLock(database: DatabaseSync): boolean {
   try {
-    // No journal on disk: nothing is ever written into the lock file, only its kernel lock matters.
+    // No journal on disk: the lock file is never written, only its kernel lock matters.
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     return true;
   } catch (error) {
@@ -181,11 +182,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Ticks since the machine started, where the system tells; with them the boot, because ticks restart with each boot. */
+/**
+ * Clock ticks since boot, where the system reports them, together with the boot id, because ticks restart with each
+ * boot.
+ */
 function birthOf(pid: number): string | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in the second field may hold anything, also blanks and brackets.
+    // The name in the second field may contain anything, including spaces and brackets.
     const ticks = fields.slice(fields.lastIndexOf(")") + 2).split(" ")[19];
     return ticks === undefined
       ? undefined

@@ -1,4 +1,4 @@
-// A log file on a full disk: whole lines only, and the missing ones are counted.
+// A log file on a full disk: complete lines only, and missing ones are counted.
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { test } from "node:test";
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 const skip = hasPrlimit ? false : "needs prlimit to make a file full";
 
-/** Logs 200 lines, says so, waits for a line on its input, logs one more. */
+/** Logs 200 lines, reports that, waits for a line on its input, logs one more. */
 const script = (file: string): string => `
   const { openLog } = await import(${JSON.stringify(new URL("log.ts", import.meta.url).href)});
   const { createMask } = await import(${JSON.stringify(new URL("mask.ts", import.meta.url).href)});
@@ -20,36 +20,29 @@ const script = (file: string): string => `
   process.stdin.once("data", () => { log.info("there is room again"); log.close(); process.exit(0); });
 `;
 
-test(
-  "lines are whole or left out while the disk is full, and the file says how many are missing",
-  { skip },
-  async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), "openclaw-log-"));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
-    const file = join(folder, "full.log");
-    const child = spawn(
-      "prlimit",
-      ["--fsize=10001:unlimited", process.execPath, "--input-type=module", "-e", script(file)],
-      {
-        stdio: ["pipe", "pipe", "inherit"],
-      },
-    );
-    const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
-    const dropped = Number(/^dropped (\d+)$/.exec(String(value))?.[1]);
-    const linesOf = (): Record<string, unknown>[] =>
-      readFileSync(file, "utf8")
-        .trimEnd()
-        .split("\n")
-        .map((line) => JSON.parse(line) as Record<string, unknown>);
-    assert.ok(dropped > 0 && linesOf().length === 200 - dropped, `${dropped} dropped, ${linesOf().length} written`);
-    execFileSync("prlimit", ["--pid", String(child.pid), "--fsize=unlimited"]);
-    child.stdin.end("go\n");
-    await new Promise((resolve) => child.once("exit", resolve));
-    const [notice, last] = linesOf().slice(-2);
-    assert.match(
-      String(notice?.["message"]),
-      new RegExp(`^${dropped} log lines before this one could not be written$`),
-    );
-    assert.equal(last?.["message"], "there is room again");
-  },
-);
+test("writes complete lines or none while the disk is full, and records how many are missing", { skip }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "openclaw-log-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "full.log");
+  const child = spawn(
+    "prlimit",
+    ["--fsize=10001:unlimited", process.execPath, "--input-type=module", "-e", script(file)],
+    {
+      stdio: ["pipe", "pipe", "inherit"],
+    },
+  );
+  const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
+  const dropped = Number(/^dropped (\d+)$/.exec(String(value))?.[1]);
+  const linesOf = (): Record<string, unknown>[] =>
+    readFileSync(file, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  assert.ok(dropped > 0 && linesOf().length === 200 - dropped, `${dropped} dropped, ${linesOf().length} written`);
+  execFileSync("prlimit", ["--pid", String(child.pid), "--fsize=unlimited"]);
+  child.stdin.end("go\n");
+  await new Promise((resolve) => child.once("exit", resolve));
+  const [notice, last] = linesOf().slice(-2);
+  assert.match(String(notice?.["message"]), new RegExp(`^${dropped} log lines before this one could not be written$`));
+  assert.equal(last?.["message"], "there is room again");
+});

@@ -1,4 +1,4 @@
-// Structured log: one JSON object a line in a private file, a readable line on the console, secrets masked in both.
+// Structured log: one JSON object per line in a private file, a readable line on the console, secrets redacted in both.
 import { closeSync, constants, fstatSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -15,14 +15,23 @@ export interface Log {
   warn(message: string, facts?: Facts): void;
   info(message: string, facts?: Facts): void;
   debug(message: string, facts?: Facts): void;
-  /** Same log, another subsystem in front of the line. */
+  /** The same log with another subsystem name. */
   child(subsystem: string): Log;
 }
+
+/** For code that only describes and must not write anything. */
+export const silentLog: Log = {
+  error: () => {},
+  warn: () => {},
+  info: () => {},
+  debug: () => {},
+  child: () => silentLog,
+};
 
 type Facts = Readonly<Record<string, unknown>>;
 
 export interface LogSink extends Log {
-  /** The file of today. */
+  /** Today's file. */
   file(): string;
   /** Lines that could not be written (disk full, closed terminal); a log never ends the process. */
   dropped(): number;
@@ -30,7 +39,7 @@ export interface LogSink extends Log {
 }
 
 export interface LogOptions {
-  /** A fixed file, or a folder that gets one file a day. */
+  /** A fixed file, or a folder with one file per day. */
   readonly file?: string;
   readonly folder?: string;
   readonly level: Level;
@@ -46,7 +55,7 @@ export function openLog(options: LogOptions): LogSink {
   const console = options.write === undefined ? openConsole() : { write: options.write, close: () => {} };
   let open: { path: string; fd: number } | undefined;
   let dropped = 0;
-  /** Lines the file has missed since the last one it took. */
+  /** Lines missing in the file since the last one that was written. */
   let missed = 0;
 
   const pathNow = (): string => options.file ?? join(options.folder ?? ".", `openclaw-${localDate(clock.now())}.log`);
@@ -55,20 +64,20 @@ export function openLog(options: LogOptions): LogSink {
     if (open?.path === path) return open.fd;
     if (open !== undefined) closeSync(open.fd);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // No link is followed: a log name is guessable, its target must not be another file.
+    // Does not follow links: the name of a log is guessable, and a link could point to another file.
     const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
     open = { path, fd: openSync(path, O_APPEND | O_CREAT | O_WRONLY | (O_NOFOLLOW ?? 0), 0o600) };
     return open.fd;
   };
 
-  /** A whole line or none: what a full disk took of it is taken back, so that the next one does not continue it. */
+  /** A complete line or none: a partial line on a full disk is removed, so that the next one does not continue it. */
   const append = (line: string): void => {
     const bytes = Buffer.from(`${line}\n`);
     const fd = fdNow();
     const written = writeSync(fd, bytes);
     if (written === bytes.length) return;
     ftruncateSync(fd, fstatSync(fd).size - written);
-    throw new OpenClawError("log.full", "the disk took only a part of a log line");
+    throw new OpenClawError("log.full", "the disk took only part of a log line");
   };
   const toFile = (line: string, time: string): void => {
     try {
@@ -92,13 +101,13 @@ export function openLog(options: LogOptions): LogSink {
     const line = mask(JSON.stringify(toLine(time, at, subsystem, message, facts)));
     const spoken = (): string =>
       consoleStyle === "json" ? line : mask(readable(time, at, subsystem, message, facts, consoleStyle));
-    // Each by itself: a file that cannot be opened must not silence the console, nor a closed terminal the file.
+    // Separately: a file that cannot be opened must not silence the console, nor a closed terminal the file.
     if (isForFile) toFile(line, time);
     if (!isForConsole) return;
     try {
       console.write(spoken());
     } catch {
-      dropped += 1; // counted and shown by `health --probe`; there is nowhere left to say it
+      dropped += 1; // counted and shown by `health --probe`; there is no other place to report it
     }
   };
 
@@ -122,7 +131,7 @@ export function openLog(options: LogOptions): LogSink {
   };
 }
 
-/** Our own fields, then the three by which the published command line reads a line. */
+/** Our own fields, then the three fields that the published command line reads. */
 function toLine(time: string, level: Level, subsystem: string, message: string, facts: Facts | undefined): Facts {
   const name = JSON.stringify({ subsystem });
   return {
@@ -137,7 +146,7 @@ function toLine(time: string, level: Level, subsystem: string, message: string, 
   };
 }
 
-/** A console line is for reading; all of it is in the file. */
+/** The console line is short; the file has everything. */
 const MAX_SPOKEN = 4000;
 
 function readable(
@@ -173,7 +182,7 @@ function localDate(ms: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** A terminal that went away is written to no more: saying so would be the next write to fail. */
+/** Stops writing to a closed terminal: reporting it would fail as well. */
 function openConsole(): { write(line: string): void; close(): void } {
   let isGone = false;
   const onError = (): void => {

@@ -1,13 +1,15 @@
-// Hides secrets in text: known values in every usual encoding, and what looks like a credential.
-import { hideCommandSecrets } from "./command-secrets.ts";
+// Redacts secrets in text: known values in every common encoding, and text that looks like a credential.
+import { redactCommand } from "./command-secrets.ts";
 
 export interface Mask {
   (text: string): string;
-  /** The same for a command line, of which also what follows `--password` and the like is hidden. */
+  /** The same for a command line, including the value after `--password` and similar options. */
   readonly command: (text: string) => string;
-  /** Replaces the known values; short ones (under 6 characters) would hide ordinary words and are left out. */
+  /** Replaces the known values; short ones (under 6 characters) would match ordinary words and are skipped. */
   readonly know: (secrets: readonly string[]) => void;
-  /** How many characters at the end could be the beginning of a known value: wait for more before they are shown. */
+  /** Adds values that stay known until the process ends, such as tokens of a login. */
+  readonly learn: (secrets: readonly string[]) => void;
+  /** How many characters at the end could be the start of a known value: hold them until more text arrives. */
   readonly unfinished: (text: string) => number;
 }
 
@@ -28,40 +30,47 @@ const shapes: readonly RegExp[] = [
 
 const hint = /sk-|pk-|rk-|gh[pousr]_|github_pat_|xox|xapp-|AKIA|AIza|ya29\.|:AA|eyJ|PRIVATE KEY|bearer\s/i;
 
-/** `patterns` replace the built-in shapes (`logging.redactPatterns`). */
+/** `patterns` replace the built-in patterns (`logging.redactPatterns`). */
 export function createMask(secrets: readonly string[] = [], patterns?: readonly RegExp[]): Mask {
+  const learned = new Set<string>();
+  let given = secrets;
   let known = encodings(secrets);
   const mask = (text: string): string => {
     let out = text;
     for (const value of known) if (out.includes(value)) out = out.replaceAll(value, shorten(value));
-    if (out.includes("\n")) out = maskBroken(out, known);
+    if (out.includes("\n")) out = redactBroken(out, known);
     if (patterns === undefined && !hint.test(out)) return out;
     for (const shape of patterns ?? shapes) out = out.replace(shape, shorten);
     return out;
   };
   return Object.assign(mask, {
-    command: (text: string) => mask(hideCommandSecrets(text)),
+    command: (text: string) => mask(redactCommand(text)),
     know(next: readonly string[]) {
-      known = encodings(next);
+      given = next;
+      known = encodings([...next, ...learned]);
+    },
+    learn(more: readonly string[]) {
+      for (const secret of more) learned.add(secret);
+      known = encodings([...given, ...learned]);
     },
     unfinished: (text: string) => Math.max(0, ...known.map((value) => begunAtEnd(text, value))),
   });
 }
 
-/** `base64`, `xxd -p` and `fold` break their lines wherever they are full, also inside a value. */
-function maskBroken(text: string, known: readonly string[]): string {
+/** `base64`, `xxd -p` and `fold` wrap lines at a fixed width, also inside a value. */
+function redactBroken(text: string, known: readonly string[]): string {
   const joined = text.replaceAll(/\r?\n/g, "");
   const broken = known.filter((value) => value.length >= MIN_BROKEN && joined.includes(value));
   return broken.reduce((out, value) => out.replace(brokenPattern(value), shorten(value)), text);
 }
 
-/** Two short lines that make up a short value are more often something else. */
+/** Two short lines that together form a short value are usually a coincidence. */
 const MIN_BROKEN = 16;
 
 const brokenPattern = (value: string): RegExp =>
   new RegExp(Array.from(value, (char) => char.replace(/[^\w]/, "\\$&")).join("(?:\\r?\\n)?"), "g");
 
-/** Shorter beginnings are ordinary words too often. */
+/** Shorter prefixes are too often ordinary words. */
 const MIN_BEGUN = 3;
 
 function begunAtEnd(text: string, value: string): number {
@@ -71,7 +80,7 @@ function begunAtEnd(text: string, value: string): number {
   return 0;
 }
 
-/** Long values keep their ends so that people can tell which key it was; short ones vanish. */
+/** Long values keep their first and last characters so that people can recognize the key; short ones are replaced. */
 function shorten(value: string): string {
   return value.length >= 18 && !value.includes("\n") ? `${value.slice(0, 4)}…${value.slice(-2)}` : "***";
 }
@@ -98,7 +107,7 @@ function encodings(secrets: readonly string[]): string[] {
         ...shiftedBase64(bytes),
       ];
     });
-  // Longest first, so that a value inside another does not leave the rest of the longer one behind.
+  // Longest first, so that a value inside another does not leave the rest of the longer one visible.
   return [...new Set(forms)].sort((a, b) => b.length - a.length);
 }
 

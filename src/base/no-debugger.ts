@@ -1,9 +1,9 @@
-// Any process of the same user can send SIGUSR1, and Node answers it with a debugger on a port: whoever connects runs code there.
+// Disables the debugger that Node opens on SIGUSR1: any process of the same user could send the signal and run code.
 
-/** For each Node that we start. */
+/** Options for each Node process that we start. */
 export const NO_DEBUGGER = "--disable-sigusr1";
 
-/** For this process, where the command line is not ours: a signal that is listened to starts no debugger. */
+/** For this process, whose command line we do not control: a signal with a listener does not start the debugger. */
 export function refuseDebugger(): void {
   if (process.platform !== "win32") process.on("SIGUSR1", () => undefined);
 }

@@ -1,4 +1,4 @@
-// Where things live: home, state directory, config file, by environment and profile.
+// Paths of home, state folder and config file, by environment and profile.
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
@@ -9,7 +9,7 @@ export interface Paths {
   readonly home: string;
   readonly state: string;
   readonly config: string;
-  /** `openclaw`, or `moltbot` when an older installation is read in its place. */
+  /** `openclaw`, or `moltbot` when an older installation is used instead. */
   readonly product: "openclaw" | "moltbot";
   readonly profile: string | undefined;
 }
@@ -17,7 +17,7 @@ export interface Paths {
 /** One line for people when an older installation is used (docs/decisions/0002-older-names-keep-working.md). */
 export function describeLegacy(paths: Paths): string | undefined {
   if (paths.product === "openclaw") return undefined;
-  return `reading the older installation in ${paths.state}; it is left as it is (move on with: OPENCLAW_STATE_DIR=~/.openclaw)`;
+  return `using the older installation in ${paths.state} unchanged (to switch: OPENCLAW_STATE_DIR=~/.openclaw)`;
 }
 
 export function resolvePaths(env: Env, profileFlag?: string): Paths {
@@ -46,7 +46,7 @@ export function expandHome(path: string, home: string): string {
   return isAbsolute(path) ? path : resolve(path);
 }
 
-/** The shorter spelling for people. */
+/** The short form for people. */
 export function shortenHome(path: string, home: string): string {
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }

@@ -1,12 +1,12 @@
-// Names that other programs run or obey by themselves, as data: file tools never write them, boxes show them read-only.
-//
-// Left out on purpose, because people ask for such edits every day and running them is a step of its own: package.json
-// (and .npmrc, which can do no more than its scripts), Makefile, .gitignore, .github/, .husky/, .devcontainer/, .env.
+// Names of files that other programs run or obey automatically: file tools never write them, sandboxes mount them
+// read-only. Omitted on purpose, because people often ask for such edits and running them is a separate step:
+// package.json (and .npmrc, which can do no more than its scripts), Makefile, .gitignore, .github/, .husky/,
+// .devcontainer/, .env.
 
 export interface ProtectedName {
-  /** Names that follow each other anywhere in a path, with everything below them. Lower case. */
+  /** Consecutive names anywhere in a path, with everything below them. Lower case. */
   readonly names: readonly string[];
-  /** `bound` rules hold only where paths are confined: elsewhere a person's whole home is open by choice. */
+  /** `bound` rules apply only where paths are confined: elsewhere a person's whole home is open by choice. */
   readonly when: "always" | "bound";
   readonly reason: string;
 }
@@ -38,7 +38,7 @@ export const protectedNames: readonly ProtectedName[] = [
     ".gemini/settings.json",
     ".cursor/hooks.json",
   ),
-  ...always("editors start this interpreter by themselves", ".venv/bin", ".venv/scripts", "venv/bin", "venv/scripts"),
+  ...always("editors start this interpreter automatically", ".venv/bin", ".venv/scripts", "venv/bin", "venv/scripts"),
   ...bound(
     "shells run it at every start",
     ".bashrc",
@@ -60,5 +60,5 @@ export const protectedNames: readonly ProtectedName[] = [
   ...bound("git obeys the programs it names in every repository", ".gitconfig", ".config/git"),
   ...bound("hg and jj run the hooks and programs it names", ".hg/hgrc", ".hg/hgrc-not-shared", ".jj/repo/config.toml"),
   ...bound("it decides who may log in here and what runs then", ".ssh"),
-  ...bound("it runs by itself at log-in", ".config/autostart", ".config/systemd", "library/launchagents"),
+  ...bound("it runs automatically at log-in", ".config/autostart", ".config/systemd", "library/launchagents"),
 ];

@@ -1,4 +1,4 @@
-// Holding a file or folder so that a rename or a link put in its place cannot swap it for another one.
+// Handles of files and folders that a rename or a swapped link cannot redirect to another object.
 import {
   closeSync,
   constants,
@@ -14,20 +14,23 @@ import { promisify } from "node:util";
 
 import { failed } from "./rooted-error.ts";
 
-/** `proc` holds the object itself (Linux); `compare` holds a path and compares identities afterwards (elsewhere). */
+/**
+ * `proc` keeps a handle of the object itself (Linux); `compare` keeps a path and compares identities afterwards
+ * (elsewhere).
+ */
 export type AnchorKind = "proc" | "compare";
 
 export interface Anchor {
   readonly stats: BigIntStats;
-  /** The path by the names that were walked, links already resolved. */
+  /** The path by the names that were resolved, without links. */
   readonly real: string;
   /** A path for system calls on the object itself. */
   readonly self: string;
-  /** What has this name in here. A link is held as a link, never followed. Throws the system's error. */
+  /** Opens the entry of this name. A link is opened as a link, never followed. Throws the system error. */
   child(name: string): Promise<Anchor>;
-  /** A path for system calls on a name in here. */
+  /** A path for system calls on an entry of this folder. */
   at(name: string): string;
-  /** Opens the held object, never another one. */
+  /** Opens this object, never another one. */
   reopen(flags: number): Promise<FileHandle>;
   /** Throws `fs.changed` when the object is no longer where it was found. */
   verify(): Promise<void>;
@@ -38,7 +41,7 @@ export function idOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
-/** Follows links in the root path itself: whoever names a root has chosen it. */
+/** Follows links in the root path itself, because the caller chose the root. */
 export async function openAnchor(root: string, kind: AnchorKind = bestKind()): Promise<Anchor> {
   if (kind === "compare") {
     const real = await realpath(root);
@@ -54,13 +57,13 @@ function bestKind(): AnchorKind {
 }
 
 const openFd = promisify(openCallback);
-// Not in node:fs; the value is the same on every Linux that Node runs on. Such a handle names an object without
-// opening it: no device starts, no pipe waits, and a folder that may be passed but not listed still works.
+// Not in node:fs; the value is the same on every Linux that Node runs on. Such a handle refers to an object without
+// opening it: no device starts, no pipe blocks, and a folder without list permission still works.
 const O_PATH = 0o10000000;
 
 function procAnchor(fd: number, real: string): Anchor {
   const here = `/proc/self/fd/${fd}`;
-  // Asking a held object for its facts and its path stays off the disk, so it need not cross the thread pool.
+  // Reading facts and path of an open handle needs no disk access, so it does not use the thread pool.
   const stats = factsOf(fd);
   let held = true;
   return {
@@ -73,7 +76,7 @@ function procAnchor(fd: number, real: string): Anchor {
     },
     reopen: (flags) => open(here, flags),
     async verify() {
-      // Disks that fold case may answer in another case than was asked for.
+      // Case-insensitive disks may return another case than requested.
       if (readlinkSync(here).toLowerCase() !== real.toLowerCase()) throw moved(real);
     },
     close() {

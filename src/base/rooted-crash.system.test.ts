@@ -13,7 +13,7 @@ import { openRoot } from "./rooted-fs.ts";
 const home = realpathSync(mkdtempSync(join(tmpdir(), "rooted-crash-")));
 after(() => rmSync(home, { recursive: true, force: true }));
 
-/** Another process that works on the folder; `body` sees `root`. */
+/** Another process that works on the folder; `body` can use `root`. */
 function child(folder: string, body: string) {
   const code = `import { openRoot } from ${JSON.stringify(import.meta.resolve("./rooted-fs.ts"))};
     const root = await openRoot({ root: ${JSON.stringify(folder)} });
@@ -29,7 +29,7 @@ async function killed(folder: string, body: string): Promise<void> {
 
 const temps = (folder: string): string[] => readdirSync(folder).filter((name) => name.endsWith(".tmp"));
 
-test("killed at each step, the file is the old one or the new one, and the next writer takes the temp file away", async () => {
+test("killed at each step, the file is the old or the new one, and the next writer deletes the temp file", async () => {
   const folder = join(home, "steps");
   mkdirSync(folder);
   writeFileSync(join(folder, "x"), "old");
@@ -41,7 +41,7 @@ test("killed at each step, the file is the old one or the new one, and the next 
   assert.deepEqual([readFileSync(join(folder, "x"), "utf8"), temps(folder)], ["newer", []]);
 });
 
-test("killed at any moment of many writes, no file is ever torn", { timeout: 900_000 }, async () => {
+test("killed at any moment of many writes, no file is ever partial", { timeout: 900_000 }, async () => {
   const folder = join(home, "many");
   mkdirSync(folder);
   const size = 300_000;
@@ -77,7 +77,7 @@ function mountable(): false | string {
   }
 }
 
-test("a full disk and a read-only disk say so and tear nothing", { skip: mountable() }, async () => {
+test("reports a full disk and a read-only disk and leaves no partial file", { skip: mountable() }, async () => {
   const disk = join(home, "disk");
   mkdirSync(disk);
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]);
@@ -108,7 +108,7 @@ test("a full disk and a read-only disk say so and tear nothing", { skip: mountab
 });
 
 test(
-  "what the user may not touch says so",
+  "reports files that the user may not access",
   { skip: process.getuid?.() !== 0 && "needs root to become somebody else" },
   async () => {
     const folder = join(home, "owned");

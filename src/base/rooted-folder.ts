@@ -1,4 +1,4 @@
-// Folders on the way to a file that is not there yet, made one by one through the handle of the folder above.
+// Creates the missing folders of a new file one by one through the handle of the parent folder.
 import { constants } from "node:fs";
 import { mkdir, open, rmdir } from "node:fs/promises";
 
@@ -7,13 +7,13 @@ import type { Anchor } from "./rooted-anchor.ts";
 import { errnoError, refused } from "./rooted-error.ts";
 import { unlessSystem } from "./rooted-temp.ts";
 
-/** Folders that were passed through on the way down; `fresh` ones are ours to take away again. */
+/** Folders passed on the way down; `fresh` ones were created here and can be removed again. */
 export interface Made {
   readonly folder: Anchor;
-  /** The new folders are on the disk for good. Closes nothing. */
+  /** Makes the new folders durable. Closes nothing. */
   sync(): Promise<void>;
   close(): void;
-  /** Takes the fresh folders away again, if they are still empty, and closes. */
+  /** Removes the fresh folders if they are still empty, and closes. */
   undo(): Promise<void>;
 }
 
@@ -76,12 +76,14 @@ async function makeOne(parent: Anchor, name: string): Promise<boolean> {
 
 function notAFolder(anchor: Anchor, path: string): Error {
   if (!anchor.stats.isSymbolicLink()) return errnoError(path, "write", "ENOTDIR");
-  return refused("fs.link", path, "a link appeared where a folder was being made", { hint: "try again" });
+  return refused("fs.link", path, "a link appeared in place of the folder that was being created", {
+    hint: "try again",
+  });
 }
 
 export async function syncFolder(folder: Anchor): Promise<void> {
   const handle = await open(folder.at("."), constants.O_RDONLY | constants.O_DIRECTORY).catch((error: unknown) => {
-    // A folder that may be written but not listed cannot be synced; the name change is in the disk's own journal.
+    // A folder without list permission cannot be synced; the rename is in the journal of the file system.
     if (errnoOf(error) === "EACCES") return undefined;
     throw error;
   });

@@ -59,8 +59,8 @@ const textAt = async (root: Root, path: string): Promise<string> =>
 const tempsIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.endsWith(".tmp"));
 
 for (const anchors of kinds) {
-  describe(`held by ${anchors}`, () => {
-    test("paths that leave the root are refused however they are spelled", async () => {
+  describe(`with ${anchors} handles`, () => {
+    test("rejects paths that leave the root, however they are spelled", async () => {
       const { ws, out, root } = await ground(anchors);
       for (const path of [
         "../ws-evil/secret",
@@ -82,7 +82,7 @@ for (const anchors of kinds) {
       root.close();
     });
 
-    test("ordinary spellings work", async () => {
+    test("accepts ordinary spellings", async () => {
       const { ws, root } = await ground(anchors);
       for (const path of [
         "ok.txt",
@@ -100,7 +100,7 @@ for (const anchors of kinds) {
       root.close();
     });
 
-    test("links inside the root are followed, links out of it and dangling ones are not", async () => {
+    test("follows links inside the root, but no links out of it and no dangling ones", async () => {
       const { ws, out, root } = await ground(anchors);
       const links: readonly [name: string, target: string][] = [
         ["near", "sub/in.txt"],
@@ -145,7 +145,7 @@ for (const anchors of kinds) {
       root.close();
     });
 
-    test("removing and renaming act on a link itself", async () => {
+    test("removes and renames a link itself", async () => {
       const { ws, out, root } = await ground(anchors);
       symlinkSync(join(out, "secret"), join(ws, "far"));
       symlinkSync("ok.txt", join(ws, "near"));
@@ -164,7 +164,7 @@ for (const anchors of kinds) {
       root.close();
     });
 
-    test("a second name (hard link) is refused, except where sharing is usual", async () => {
+    test("rejects a file with a second hard link, except where sharing is usual", async () => {
       const { ws, out, root } = await ground(anchors, { mayShare: (real) => real.includes("/node_modules/") });
       mkdirSync(join(ws, "node_modules"));
       linkSync(join(out, "secret"), join(ws, "hard"));
@@ -178,7 +178,7 @@ for (const anchors of kinds) {
       root.close();
     });
 
-    test("pipes, sockets and folders are refused at once", { timeout: 300_000 }, async () => {
+    test("rejects pipes, sockets and folders immediately", { timeout: 300_000 }, async () => {
       const { ws, root } = await ground(anchors);
       execFileSync("mkfifo", [join(ws, "pipe")]);
       assert.equal(await codeOf(root.read("pipe", { maxBytes: 100 })), "fs.special-file");
@@ -196,7 +196,7 @@ for (const anchors of kinds) {
       root.close();
     });
 
-    test("names the disk cannot hold are refused before anything is made", async () => {
+    test("rejects names that the file system does not support before creating anything", async () => {
       const { ws, root } = await ground(anchors);
       assert.equal(await codeOf(root.write(`new/${"a".repeat(256)}`, Buffer.from("x"))), "fs.name-too-long");
       assert.equal(await codeOf(root.write(`new/${"ü".repeat(200)}`, Buffer.from("x"))), "fs.name-too-long");
@@ -206,7 +206,7 @@ for (const anchors of kinds) {
       root.close();
     });
 
-    test("a write makes folders, keeps permissions, leaves no temp file, and can demand a state", async () => {
+    test("a write creates folders, keeps permissions, leaves no temp file, and can require a version", async () => {
       const { ws, root } = await ground(anchors);
       assert.deepEqual(await root.write("a/b/c.txt", Buffer.from("1")), { real: join(ws, "a/b/c.txt"), created: true });
       chmodSync(join(ws, "a/b/c.txt"), 0o755);
@@ -225,7 +225,7 @@ for (const anchors of kinds) {
       root.close();
     });
 
-    test("a staged file shows only after commit; discard leaves nothing, not even its folders", async () => {
+    test("a staged file is visible only after commit; discard leaves nothing, not even its folders", async () => {
       const { ws, root } = await ground(anchors);
       const dropped = await root.stage("x/y/new.txt", Buffer.from("1"));
       await dropped.discard();
@@ -244,9 +244,9 @@ for (const anchors of kinds) {
       root.close();
     });
 
-    test("the guard sees resolved paths, before anything happens, and the links on the way", async () => {
+    test("calls the check with resolved paths and the links on the way, before any change", async () => {
       const visits: Visit[] = [];
-      const { ws, root } = await ground(anchors, { guard: (visit) => void visits.push(visit) });
+      const { ws, root } = await ground(anchors, { check: (visit) => void visits.push(visit) });
       symlinkSync("sub", join(ws, "via"));
       await root.read("via/in.txt", { maxBytes: 100 });
       await root.write("via/new/x", Buffer.from("1"));
@@ -262,7 +262,7 @@ for (const anchors of kinds) {
       root.close();
     });
 
-    test("lists, bounded", async () => {
+    test("lists a bounded number of names", async () => {
       const { ws, root } = await ground(anchors);
       symlinkSync("ok.txt", join(ws, "near"));
       const { entries, more } = await root.list(".", 10);
@@ -281,7 +281,7 @@ for (const anchors of kinds) {
       root.close();
     });
 
-    test("reading is bounded and stops when told", async () => {
+    test("bounds reads and stops on abort", async () => {
       const { ws, root } = await ground(anchors);
       writeFileSync(join(ws, "big"), Buffer.alloc(3_000_000, 97));
       assert.equal(await codeOf(root.read("big", { maxBytes: 2_999_999 })), "fs.too-large");
@@ -291,7 +291,7 @@ for (const anchors of kinds) {
       root.close();
     });
 
-    test("no handle is left open", { skip: process.platform !== "linux" && "counts /proc/self/fd" }, async () => {
+    test("leaves no handle open", { skip: process.platform !== "linux" && "counts /proc/self/fd" }, async () => {
       const { ws, out, root } = await ground(anchors);
       symlinkSync(out, join(ws, "far"));
       const open = (): number => readdirSync("/proc/self/fd").length;
@@ -313,7 +313,7 @@ for (const anchors of kinds) {
   });
 }
 
-test("temp files of killed processes are swept by the next process that writes there, those of running ones stay", async () => {
+test("the next process that writes in a folder deletes temp files of killed processes, and keeps those of running ones", async () => {
   const { ws, root } = await ground("compare");
   const gone = spawn(process.execPath, ["-e", ""]);
   await new Promise((resolve) => gone.on("close", resolve));
@@ -328,11 +328,11 @@ test("temp files of killed processes are swept by the next process that writes t
   root.close();
 });
 
-test("a root that is not there says so", async () => {
+test("reports a missing root", async () => {
   assert.equal(await codeOf(openRoot({ root: join(home, "nowhere") })), "fs.not-found");
 });
 
-test("readers of a file that is replaced all the time get one of its contents, never a failure", async () => {
+test("readers of a constantly replaced file get one of its contents, never a failure", async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "rooted-busy-")));
   const root = await openRoot({ root: folder });
   await root.write("x", Buffer.from("0"));

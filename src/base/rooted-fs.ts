@@ -1,4 +1,4 @@
-// File access bound to a root: no path and no link leads out of it, not even one swapped in between check and use.
+// File access bound to a root: no path and no link leads out of it, not even one swapped between check and use.
 import { constants, type BigIntStats } from "node:fs";
 import { opendir, type FileHandle } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -7,22 +7,25 @@ import { OpenClawError } from "../core/error.ts";
 import { openAnchor, type Anchor, type AnchorKind } from "./rooted-anchor.ts";
 import { errnoError, failed, fileError } from "./rooted-error.ts";
 import { checkRemoval, makeFolder, removeEmptyFolder, removeFile, renameFile } from "./rooted-name.ts";
-import { walk, type Guard, type Place, type WalkRoot } from "./rooted-walk.ts";
+import { walk, type PathCheck, type Place, type WalkRoot } from "./rooted-walk.ts";
 import { hardLink, requireWritable, stageWrite, versionOf, type Staged, type WriteOptions } from "./rooted-write.ts";
 
-export type { Access, Guard, Visit } from "./rooted-walk.ts";
+export type { Access, PathCheck, Visit } from "./rooted-walk.ts";
 export type { Staged, WriteOptions } from "./rooted-write.ts";
 
 export interface RootOptions {
-  /** Absolute. `/` means the whole disk: links are followed wherever they lead, and only the guard refuses. */
+  /** Absolute. `/` means the whole disk: links are followed anywhere, and only the check denies access. */
   readonly root: string;
-  /** Asked before anything is opened or changed. Default: nothing more is refused. */
-  readonly guard?: Guard;
-  /** The way out that refusals name. */
+  /** Called before anything is opened or changed. Default: allows everything below the root. */
+  readonly check?: PathCheck;
+  /** The fix that denials name. */
   readonly outsideHint?: string;
-  /** Files with several names are refused below a root; where this holds (a path below the root), they may be read. */
+  /**
+   * Files with several hard links are rejected below a root; where this returns true (for a path below the root), they
+   * may be read.
+   */
   mayShare?(real: string): boolean;
-  /** How things are held; chosen by the system unless a test says otherwise. */
+  /** The kind of handles; chosen by platform unless a test sets it. */
   readonly anchors?: AnchorKind;
 }
 
@@ -30,7 +33,7 @@ export type EntryKind = "file" | "directory" | "link" | "other";
 
 export interface FileFacts {
   readonly kind: EntryKind;
-  /** Links resolved. */
+  /** With links resolved. */
   readonly real: string;
   readonly size: number;
   readonly mode: number;
@@ -49,18 +52,21 @@ export interface Root {
   readonly root: string;
   /** The root with its links resolved. */
   readonly real: string;
-  /** Undefined when nothing is there. Links are followed. */
+  /** Undefined when there is no such file. Follows links. */
   stat(path: string): Promise<FileFacts | undefined>;
-  /** Throws what a write would refuse before touching anything; else where it would go: the key to serialise work on a file. */
+  /**
+   * Throws what a write would reject, before changing anything; otherwise returns the target path, the key for
+   * serializing work on a file.
+   */
   checkWrite(path: string): Promise<string>;
-  /** Regular files only. Nothing of a device or a pipe is ever opened. */
+  /** Regular files only; devices and pipes are never opened. */
   open(path: string): Promise<OpenFile>;
   /** The whole file, or `fs.too-large`. */
   read(
     path: string,
     limits: { readonly maxBytes: number; readonly signal?: AbortSignal },
   ): Promise<FileFacts & { readonly bytes: Buffer }>;
-  /** At most `max` names in the disk's order. */
+  /** At most `max` names in directory order. */
   list(
     path: string,
     max: number,
@@ -68,23 +74,23 @@ export interface Root {
     readonly entries: readonly { readonly name: string; readonly kind: EntryKind }[];
     readonly more: boolean;
   }>;
-  /** Parents are made. Old or new, never a mixture. */
+  /** Creates parent folders. Readers see the old or the new content, never a mixture. */
   write(
     path: string,
     bytes: Uint8Array,
     options?: WriteOptions,
   ): Promise<{ readonly real: string; readonly created: boolean }>;
-  /** The first half of a write, for changes to several files at once. */
+  /** The first half of a write, for changes to several files. */
   stage(path: string, bytes: Uint8Array, options?: WriteOptions): Promise<Staged>;
-  /** Throws what a removal of a regular file would refuse before touching anything; links as such are refused. */
+  /** Throws what the removal of a regular file would reject, before changing anything; rejects links. */
   checkRemove(path: string): Promise<{ readonly real: string; readonly version: string }>;
   /** False when it is not an empty folder. */
   removeFolder(path: string): Promise<boolean>;
-  /** Removes a file, or a link as such. */
+  /** Removes a file, or a link itself. */
   remove(path: string): Promise<void>;
-  /** Moves a file, or a link as such; makes folders, refuses an existing target (`fs.exists`). */
+  /** Moves a file, or a link itself; creates folders, rejects an existing target (`fs.exists`). */
   rename(from: string, to: string): Promise<void>;
-  /** Makes a folder and those above it; fine when it is there. */
+  /** Creates a folder and its parents; succeeds when it exists. */
   makeFolder(path: string): Promise<void>;
   close(): void;
 }
@@ -100,7 +106,7 @@ export async function openRoot(options: RootOptions): Promise<Root> {
     given,
     bound,
     outsideHint: options.outsideHint ?? `use a path inside ${given}`,
-    guard: options.guard ?? (() => undefined),
+    check: options.check ?? (() => undefined),
   };
   const mayShare = (real: string): boolean => !bound || options.mayShare?.(real) === true;
   const open = (path: string): Promise<OpenFile> =>
@@ -152,7 +158,7 @@ async function at<T>(root: WalkRoot, path: string, use: (place: Place) => T | Pr
 
 const MAX_OPENS = 5;
 
-/** A file that is replaced while it is being opened is opened again: a writer at work is no reason to fail a reader. */
+/** Opens a file again when it is replaced during the open, so that a writer does not fail a reader. */
 async function settled<T>(open: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -164,7 +170,7 @@ async function settled<T>(open: () => Promise<T>): Promise<T> {
 }
 
 function readable(root: WalkRoot, { entry, real, trail }: Place): FileFacts | undefined {
-  root.guard({ access: "read", real, trail });
+  root.check({ access: "read", real, trail });
   return entry === undefined ? undefined : factsOf(entry);
 }
 
@@ -198,8 +204,8 @@ async function openFile(
   if (facts.kind === "directory") throw errnoError(path, "read", "EISDIR");
   if (facts.kind !== "file") throw errnoError(path, "read", "ENODEV");
   if (entry.stats.nlink > 1n && !mayShare(facts.real)) throw hardLink(root, path);
-  // A second name that was taken away again before its names were counted: only a file that still has the name asked for
-  // has been counted with it.
+  // A second hard link may be removed before links are counted: the count is valid only for a file that still has the
+  // requested name.
   if (root.bound) await entry.verify();
   const { O_RDONLY, O_NONBLOCK, O_NOCTTY } = constants;
   return { ...facts, handle: await entry.reopen(O_RDONLY | O_NONBLOCK | O_NOCTTY) };
@@ -207,7 +213,7 @@ async function openFile(
 
 const CHUNK_BYTES = 1 << 18;
 
-/** Counts what arrives instead of trusting the size: a file may grow, and the system's own files claim to be empty. */
+/** Counts the received bytes instead of trusting the size: a file may grow, and /proc files report size 0. */
 async function readBounded(
   handle: FileHandle,
   path: string,
@@ -223,12 +229,7 @@ async function readBounded(
     chunks.push(chunk.subarray(0, bytesRead));
     total += bytesRead;
   }
-  throw failed(
-    "fs.too-large",
-    path,
-    `is larger than ${limits.maxBytes} bytes`,
-    "work on a part of it, or on a smaller file",
-  );
+  throw failed("fs.too-large", path, `is larger than ${limits.maxBytes} bytes`, "use a part of it, or a smaller file");
 }
 
 async function listFolder(root: WalkRoot, path: string, place: Place, max: number): ReturnType<Root["list"]> {

@@ -1,4 +1,4 @@
-// Names below a root, made, taken away and moved through the handles of the folders that hold them.
+// Creates, removes and moves names below a root through the handles of their folders.
 import { rename, rmdir, unlink } from "node:fs/promises";
 
 import { errnoOf } from "../core/error.ts";
@@ -13,7 +13,7 @@ export async function makeFolder(root: WalkRoot, path: string): Promise<void> {
     if (place.entry?.stats.isDirectory() === true) return;
     if (place.entry !== undefined) throw errnoError(path, "write", "ENOTDIR");
     requireNoDangling(path, place);
-    root.guard({ access: "write", real: place.real, trail: place.trail });
+    root.check({ access: "write", real: place.real, trail: place.trail });
     const made = await makeBelow(place.folder, [...place.missing, place.name], path);
     await made.sync();
     made.close();
@@ -24,7 +24,7 @@ export async function makeFolder(root: WalkRoot, path: string): Promise<void> {
   }
 }
 
-/** Everything that must be true before a file may go, checked before anything is touched: a regular file with one name. */
+/** Checks everything that a removal requires, before any change: a regular file with one hard link. */
 export async function checkRemoval(root: WalkRoot, path: string): Promise<{ real: string; version: string }> {
   const place = await walk(root, path, { followLast: false });
   try {
@@ -41,12 +41,12 @@ export async function checkRemoval(root: WalkRoot, path: string): Promise<{ real
   }
 }
 
-/** Takes an empty folder away; false when it is not empty, not there or not a folder. */
+/** Removes an empty folder; false when it is not empty, missing or not a folder. */
 export async function removeEmptyFolder(root: WalkRoot, path: string): Promise<boolean> {
   const place = await walk(root, path, { followLast: false });
   try {
     if (place.entry?.stats.isDirectory() !== true || place.name === ".") return false;
-    root.guard({ access: "write", real: place.real, trail: place.trail });
+    root.check({ access: "write", real: place.real, trail: place.trail });
     await place.folder.verify();
     await rmdir(place.folder.at(place.name));
     await syncFolder(place.folder);
@@ -110,5 +110,5 @@ async function moveInto(source: Place, target: Place, to: string): Promise<void>
 function requireOwnName(root: WalkRoot, path: string, { entry, name, real, trail }: Place): void {
   if (entry === undefined) throw errnoError(path, "write", "ENOENT");
   if (entry.stats.isDirectory() || name === ".") throw errnoError(path, "write", "EISDIR");
-  root.guard({ access: "write", real, trail });
+  root.check({ access: "write", real, trail });
 }

@@ -1,4 +1,5 @@
-// Temp files of whole-file writes: their names say whose they are, so that what a killed process left can be taken away.
+// Temp files of whole-file writes: their names contain the process, so that leftovers of a killed process can be
+// deleted.
 import { lstat, opendir, realpath, unlink } from "node:fs/promises";
 
 import { errnoOf } from "../core/error.ts";
@@ -6,11 +7,11 @@ import { newSecret } from "./ids.ts";
 import { idOf, type Anchor } from "./rooted-anchor.ts";
 
 const pattern = /^\.openclaw-(\d{1,10})-[0-9a-f]{12}\.tmp$/;
-// No write takes this long; a process that has the same number by now does not own the file.
+// No write takes this long; a process with the same pid does not own an older file.
 const MAX_AGE_MS = 3_600_000;
 const MAX_SWEPT = 10_000;
 
-// Of the process, not of a root: names carry the process number, and roots come and go with each call.
+// Per process, not per root: names contain the pid, and roots are opened for each call.
 const live = new Set<string>();
 const swept = new Set<string>();
 
@@ -20,7 +21,7 @@ export function newTempName(): string {
   return name;
 }
 
-/** The temp file became the real one. */
+/** The temp file was renamed to its target. */
 export function forgetTemp(name: string): void {
   live.delete(name);
 }
@@ -30,9 +31,10 @@ export async function removeTemp(folder: Anchor, name: string): Promise<void> {
   live.delete(name);
 }
 
-/** The first write of a process in a folder takes away what killed processes left there. */
+/** The first write of a process in a folder deletes leftovers of killed processes there. */
 export async function sweepTemps(folder: Anchor, now: number): Promise<void> {
-  const id = idOf(folder.stats);
+  // A new folder may have the number of a deleted one.
+  const id = `${idOf(folder.stats)}:${folder.stats.birthtimeMs}`;
   if (swept.has(id)) return;
   if (swept.size >= MAX_SWEPT) swept.clear();
   swept.add(id);
@@ -45,7 +47,10 @@ export async function sweepTemps(folder: Anchor, now: number): Promise<void> {
   }
 }
 
-/** Takes away what one killed process left in a folder. The folder must be where it was: a link there is not followed. */
+/**
+ * Deletes the leftovers of one killed process in a folder. The folder must be unchanged: a link in its place is not
+ * followed.
+ */
 export async function sweepAfter(pid: number, folder: string): Promise<void> {
   try {
     if ((await realpath(folder)) !== folder) return;
@@ -74,7 +79,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Cleaning up must not hide the failure before it; a temp file that stays is swept later. Bugs still surface. */
+/** Clean-up must not hide an earlier failure; a remaining temp file is deleted later. Other errors are still thrown. */
 export function unlessSystem(error: unknown): void {
   if (errnoOf(error) === undefined) throw error;
 }

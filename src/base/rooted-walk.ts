@@ -1,4 +1,4 @@
-// From a root to the place a path names, one name at a time: links are read and walked here, never by the kernel.
+// Resolves a path below a root one name at a time: links are read and followed here, never by the kernel.
 import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -6,49 +6,49 @@ import { errnoOf } from "../core/error.ts";
 import { idOf, type Anchor } from "./rooted-anchor.ts";
 import { errnoError, failed, fileError, refused } from "./rooted-error.ts";
 
-/** `follow` asks about a link itself, before it is walked. */
+/** `follow` is called for a link itself, before it is followed. */
 export type Access = "read" | "write" | "follow";
 
 export interface Visit {
   readonly access: Access;
-  /** The path with all links resolved, spelled as it was walked. */
+  /** The path with all links resolved. */
   readonly real: string;
-  /** Everything from the root down to the object, as far as it exists, with its identity (`dev:ino`). */
+  /** Every object from the root down to this one, as far as it exists, with its identity (`dev:ino`). */
   readonly trail: readonly { readonly real: string; readonly id: string }[];
 }
 
-/** Throws to refuse. Called before the object is opened or changed. */
-export type Guard = (visit: Visit) => void;
+/** Throws to deny. Called before the object is opened or changed. */
+export type PathCheck = (visit: Visit) => void;
 
 export interface WalkRoot {
   readonly anchor: Anchor;
-  /** The root as its owner spells it; may run through links. */
+  /** The root as configured; may contain links. */
   readonly given: string;
-  /** False only for the whole disk, where nothing is outside. */
+  /** False only for the whole disk, which has no outside. */
   readonly bound: boolean;
   readonly outsideHint: string;
-  readonly guard: Guard;
+  readonly check: PathCheck;
 }
 
 export interface Place {
   readonly real: string;
-  /** The folder that holds it (itself, for the root). */
+  /** The folder that contains it (itself, for the root). */
   readonly folder: Anchor;
   readonly name: string;
-  /** Undefined when nothing has that name yet. */
+  /** Undefined when there is no object of that name yet. */
   readonly entry: Anchor | undefined;
-  /** Folders between `folder` and `name` that are not there yet. */
+  /** Folders between `folder` and `name` that do not exist yet. */
   readonly missing: readonly string[];
   readonly trail: Visit["trail"];
-  /** Nothing is there because a link points at nothing. */
+  /** There is no object because a link is dangling. */
   readonly dangling: boolean;
-  /** The path was spelled with a slash at its end. */
+  /** The path ended with a slash. */
   readonly asFolder: boolean;
   close(): void;
 }
 
 export interface WalkOptions {
-  /** False acts on a link as such when it is the last name: for removing and renaming. */
+  /** False acts on a link itself when it is the last name: for removing and renaming. */
   readonly followLast?: boolean;
 }
 
@@ -57,11 +57,14 @@ const MAX_NAMES = 2_000;
 
 interface Step {
   readonly name: string;
-  /** It stands in a link's target, not in the path that was asked for. */
+  /** It is part of a link's target, not of the requested path. */
   readonly viaLink: boolean;
 }
 
-/** Throws `fs.outside`, `fs.link`, `fs.not-directory`, `fs.not-found` (only where a missing name could not be made), … */
+/**
+ * Throws `fs.outside`, `fs.link`, `fs.not-directory`, `fs.not-found` (only where a missing name could not be created),
+ * …
+ */
 export async function walk(root: WalkRoot, path: string, { followLast = true }: WalkOptions = {}): Promise<Place> {
   const stack = [root.anchor];
   let steps = toSteps(namesBelow(root, path), false);
@@ -94,10 +97,10 @@ export async function walk(root: WalkRoot, path: string, { followLast = true }: 
   }
 }
 
-/** The names of a path below the root. An absolute path must begin with the root, as given or as it really is. */
+/** The names of a path below the root. An absolute path must begin with the root, as configured or as resolved. */
 function namesBelow(root: WalkRoot, path: string): string[] {
   if (path.includes("\0"))
-    throw failed("fs.bad-path", path, "a path cannot hold a NUL character", "send the plain path");
+    throw failed("fs.bad-path", path, "a path cannot contain a NUL character", "send the plain path");
   const names = namesOf(path);
   const tooLong = names.find((name) => Buffer.byteLength(name) > 255);
   if (tooLong !== undefined || names.length > MAX_NAMES) throw errnoError(path, "read", "ENAMETOOLONG");
@@ -136,10 +139,10 @@ async function childOf(stack: readonly Anchor[], name: string, path: string): Pr
   }
 }
 
-/** The target of a link as further steps; an absolute one starts again at the root, if it is below it at all. */
+/** The target of a link as further steps; an absolute target starts again at the root, if it is below the root. */
 async function linkSteps(root: WalkRoot, path: string, stack: Anchor[], step: Step): Promise<Step[]> {
   const folder = top(stack);
-  root.guard({ access: "follow", real: join(folder.real, step.name), trail: trailOf(stack) });
+  root.check({ access: "follow", real: join(folder.real, step.name), trail: trailOf(stack) });
   const target = await targetOf(folder, step.name, path);
   if (target === undefined) return [step];
   if (!target.startsWith("/")) return toSteps(namesOf(target), true);
@@ -149,7 +152,7 @@ async function linkSteps(root: WalkRoot, path: string, stack: Anchor[], step: St
   return toSteps(below, true);
 }
 
-/** Undefined when it stopped being a link in between: then the same name is looked at again. */
+/** Undefined when it is no longer a link: then the same name is resolved again. */
 async function targetOf(folder: Anchor, name: string, path: string): Promise<string | undefined> {
   try {
     return await readlink(folder.at(name));
@@ -206,7 +209,7 @@ function closeAll(root: WalkRoot, stack: readonly Anchor[]): void {
 
 function top(stack: readonly Anchor[]): Anchor {
   const last = stack.at(-1);
-  if (last === undefined) throw new Error("the stack of a walk always holds its root");
+  if (last === undefined) throw new Error("the stack of a walk always contains its root");
   return last;
 }
 
@@ -219,7 +222,7 @@ function leadsOut(root: WalkRoot, path: string): Error {
 }
 
 function dotsAfterLink(root: WalkRoot, path: string): Error {
-  return refused("fs.link", path, "goes through a link and then up again, which may mean two places", {
-    hint: `spell the path from ${root.given} without ..`,
+  return refused("fs.link", path, "goes through a link and then up again, which is ambiguous", {
+    hint: `write the path from ${root.given} without ..`,
   });
 }

@@ -12,26 +12,26 @@ import { walk, type Place, type WalkRoot } from "./rooted-walk.ts";
 
 export interface WriteOptions {
   readonly signal?: AbortSignal;
-  /** For new files; an existing file keeps its own. Default 0666 less the umask. */
+  /** For new files; an existing file keeps its own. Default: 0666 minus the umask. */
   readonly mode?: number;
-  /** Given to the file, new or not, whatever the umask. */
+  /** Set on the file, new or not, regardless of the umask. */
   readonly exactMode?: number;
-  /** Refuses (`fs.exists`) when the name is taken. */
+  /** Rejects (`fs.exists`) when the name is taken. */
   readonly mustBeNew?: boolean;
-  /** Refuses (`fs.changed`) when the file is no longer the one that was read: pass the `version` of that reading. */
+  /** Rejects (`fs.changed`) when the file differs from the one that was read: pass the `version` of that read. */
   readonly version?: string;
 }
 
 /** Content on the disk that is not visible yet. Exactly one of commit and discard must be called, once. */
 export interface Staged {
   readonly real: string;
-  /** Nothing had that name before. */
+  /** There was no file of that name before. */
   readonly created: boolean;
-  /** Where the content waits, links resolved. */
+  /** Path of the staged content, with links resolved. */
   readonly temp: string;
-  /** What `FileFacts.version` of the file will be. */
+  /** The `FileFacts.version` that the file will have. */
   readonly version: string;
-  /** The old file or the new one, never a mixture; when it returns, the new one survives a power cut. */
+  /** Readers see the old or the new file, never a mixture; when it returns, the new one survives a power failure. */
   commit(): Promise<void>;
   discard(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function stageWrite(
   }
 }
 
-/** Everything that must be true before a name may be written, checked before anything is touched. */
+/** Checks everything that a write requires, before any change. */
 export function requireWritable(root: WalkRoot, path: string, place: Place, options: WriteOptions): void {
   const { entry, real, trail } = place;
   requireNoDangling(path, place);
@@ -64,19 +64,19 @@ export function requireWritable(root: WalkRoot, path: string, place: Place, opti
   if (root.bound && entry !== undefined && entry.stats.nlink > 1n) throw hardLink(root, path);
   if (options.version !== undefined && (entry === undefined || versionOf(entry) !== options.version))
     throw changed(path);
-  root.guard({ access: "write", real, trail });
+  root.check({ access: "write", real, trail });
 }
 
 /** A file created through a dangling link would appear in an unexpected place. */
 export function requireNoDangling(path: string, { dangling }: Place): void {
   if (!dangling) return;
-  throw refused("fs.link", path, "runs through a link that points at nothing", {
-    hint: "name the place itself, or remove the link",
+  throw refused("fs.link", path, "runs through a dangling link", {
+    hint: "name the target itself, or remove the link",
   });
 }
 
 export function hardLink(root: WalkRoot, path: string): Error {
-  return refused("fs.link", path, "has a second name (hard link), which may lie outside", { hint: root.outsideHint });
+  return refused("fs.link", path, "has a second name (hard link), which may be outside", { hint: root.outsideHint });
 }
 
 /** Changes whenever the file does. */
@@ -85,19 +85,19 @@ export function versionOf({ stats }: Pick<Anchor, "stats">): string {
 }
 
 function taken(path: string): Error {
-  return failed("fs.exists", path, "exists already", "use another name, or change the file that is there");
+  return failed("fs.exists", path, "already exists", "use another name, or change the existing file");
 }
 
 function changed(path: string): Error {
   return failed(
     "fs.changed",
     path,
-    "was changed by someone else in between; nothing was written",
+    "was changed by another program in the meantime; nothing was written",
     "read it again, then repeat the change",
   );
 }
 
-/** Renaming over a file asks the folder only; a file that its owner locked stays locked. */
+/** A rename needs only permission on the folder, so a read-only file is rejected here. */
 async function requireUnlocked(entry: Anchor): Promise<void> {
   await access(entry.self, constants.W_OK);
 }
@@ -133,7 +133,7 @@ async function writeTemp(temp: string, { bytes, place, options }: Writing): Prom
     if (place.entry !== undefined) await likeOld(handle, place.entry);
     if (options.exactMode !== undefined) await handle.chmod(options.exactMode);
     await handle.sync();
-    // A rename changes none of the facts a version is made of.
+    // A rename changes no part of a version.
     return versionOf({ stats: fstatSync(handle.fd, { bigint: true }) });
   } finally {
     await handle.close();
@@ -150,7 +150,7 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array, signal: AbortSign
   signal?.throwIfAborted();
 }
 
-/** The new file stands for the old one: same permissions, and the same owner as far as we may give it away. */
+/** The new file gets the permissions of the old one, and its owner where the system allows it. */
 async function likeOld(handle: FileHandle, { stats }: Anchor): Promise<void> {
   const mine = await handle.stat({ bigint: true });
   if (mine.uid !== stats.uid || mine.gid !== stats.gid) {
@@ -198,7 +198,7 @@ function stagedFile(
   };
 }
 
-/** A last look before the rename, as late as can be: is it still the file that was read, is the name still free? */
+/** A last check right before the rename: it is still the file that was read, or the name is still free. */
 async function requireSame(
   folder: Anchor,
   place: Place,

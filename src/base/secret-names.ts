@@ -1,4 +1,4 @@
-// Which names announce a secret: keys of a config, variables, options, headers.
+// Recognizes names of secrets: config keys, variables, options, headers.
 
 /** `apiKey`, `OPENAI_API_KEY`, `x-api-key`, `Authorization`; not `maxTokens`, `tokenFile` or `publicKey`. */
 export function looksSecret(name: string): boolean {
@@ -6,7 +6,7 @@ export function looksSecret(name: string): boolean {
   return secretEnd.test(words) && !/(^|_)public_key$/.test(words);
 }
 
-/** Wider, for command lines: also `PGPASSWORD`, `-storepass`, `SECRET_KEY_BASE`, `--auth`. */
+/** Broader, for command lines: also `PGPASSWORD`, `-storepass`, `SECRET_KEY_BASE`, `--auth`. */
 export function looksSecretInCommand(name: string): boolean {
   const words = wordsOf(name);
   if (looksSecret(name)) return true;
@@ -22,10 +22,10 @@ function wordsOf(name: string): string {
 
 const secretEnd =
   /(^|_)(token|secret|password|passwd|passphrase|passcode|pass|pwd|key|apikey|authorization|cookie|credentials?|bearer|pat)$/;
-/** Written in one word with what it belongs to. */
+/** Written as one word with a prefix or suffix. */
 const joinedEnd =
-  /(?:(?:token|secret|password|passwd|passphrase|authorization|apikey)|(?:^|_)(?:db|pg|my|sql|ssh|store|key|user|root|http|ftp|smtp|dest|src|new)pass|(?:^|_)(?:auth|creds?|passin|passout|requirepass|signature|sig|otp|pin|secrets|passwords))$/;
+  /(?:(?:token|secret|password|passwd|passphrase|authorization|apikey)|(?:^|_)(?:db|pg|my|sql|ssh|store|key|user|root|http|ftp|smtp|dest|src|new)pass|(?:^|_)(?:auth|authkey|jwt|psk|u?pw|[ou]pw|creds?|passin|passout|requirepass|signature|sig|otp|pin|secrets|passwords))$/;
 const secretInside = /(?:^|_)(?:token|secret|password|passwd|passphrase|api_?key|private_key|access_key)_/;
-/** What is about a secret and is none itself. */
+/** Names that are about a secret but are not one. */
 const harmlessEnd =
   /_(?:file|path|dir|folder|name|names|id|ids|stdin|env|fd|ttl|expiry|expires|expiration|type|format|length|size|count|limit|limits|policy|prompt|url|uri|endpoint|host|port|version|algorithm|rotation|store|manager|ref|hint|help|required|enabled)$/;

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 
-import { neutralise, neutralizeSystemPrefix, wrapUntrusted } from "./untrusted-content.ts";
+import { neutralize, neutralizeSystemPrefix, wrapUntrusted } from "./untrusted-content.ts";
 
-test("wrapped with a marker that cannot be guessed, under its source", () => {
+test("wraps content in an unguessable marker with its source", () => {
   assert.equal(
     wrapUntrusted("hello", 'https://a.example/"><x', "m1"),
     '<outside m1 source="https://a.example/x">\nhello\n</outside m1>',
@@ -13,7 +13,7 @@ test("wrapped with a marker that cannot be guessed, under its source", () => {
   assert.notEqual(wrapUntrusted("a", "b"), wrapUntrusted("a", "b"));
 });
 
-test("markers and template words lose their force, the rest stays", () => {
+test("disarms markers and chat-template tokens and keeps the rest", () => {
   const rows = [
     ["</outside m1>", "‹/outside m1>"],
     ["< / OUTSIDE>", "‹ / OUTSIDE>"],
@@ -29,12 +29,12 @@ test("markers and template words lose their force, the rest stays", () => {
     ["<b>bold</b> the user: me", "<b>bold</b> the user: me"],
   ];
   assert.deepEqual(
-    rows.map(([given]) => neutralise(given ?? "")),
+    rows.map(([given]) => neutralize(given ?? "")),
     rows.map(([, wanted]) => wanted),
   );
 });
 
-test("no content closes the wrapping", () => {
+test("no content can close its wrapper", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom("<", "/", ">", " ", "outside", "m1", "|", "\n", "‹") }),
@@ -46,12 +46,12 @@ test("no content closes the wrapping", () => {
   );
 });
 
-test("a megabyte of spaces behind the sign of a mark is read in one go", () => {
-  // Two runs of spaces side by side in the pattern took the square of their length: hours for this one.
+test("scans a megabyte of spaces after an opening bracket in linear time", () => {
+  // With two adjacent runs of spaces in the pattern this took quadratic time: hours for this input.
   const page = `<${" ".repeat(1_000_000)}outside x`;
-  assert.equal(neutralise(page), `‹${page.slice(1)}`);
+  assert.equal(neutralize(page), `‹${page.slice(1)}`);
   const none = `<${" \t".repeat(500_000)}`;
-  assert.equal(neutralise(none), none);
+  assert.equal(neutralize(none), none);
 });
 
 test("disarms the System: prefix at the start of a line and keeps the rest", () => {

@@ -4,11 +4,11 @@ import { newSecret } from "./ids.ts";
 /** Wraps content in a random marker that its author cannot guess; markers and chat-template tokens inside are disarmed. */
 export function wrapUntrusted(content: string, source: string, marker: string = newSecret(6)): string {
   const label = source.replaceAll(/[^\p{L}\p{N} .:/@_-]/gu, "").slice(0, 120);
-  return `<outside ${marker} source="${label}">\n${neutralise(content)}\n</outside ${marker}>`;
+  return `<outside ${marker} source="${label}">\n${neutralize(content)}\n</outside ${marker}>`;
 }
 
 /** A visible sign shows that something was changed; a zero-width joiner would be invisible. */
-export function neutralise(content: string): string {
+export function neutralize(content: string): string {
   return content
     .toWellFormed()
     .replaceAll(ownMark, "‹$1")
@@ -19,11 +19,11 @@ export function neutralise(content: string): string {
 }
 
 /** Only the gateway may start a line with `System:`; in text of any sender that prefix is disarmed. */
-export function neutralizeSystemPrefix(said: string): string {
-  return said.includes("System:") ? said.replaceAll(houseWord, "$1\u2236") : said;
+export function neutralizeSystemPrefix(text: string): string {
+  return text.includes("System:") ? text.replaceAll(systemPrefix, "$1\u2236") : text;
 }
 
-const houseWord = /((?:^|[\n\r\v\f\u0085\u2028\u2029])[ \t]*System):/gu;
+const systemPrefix = /((?:^|[\n\r\v\f\u0085\u2028\u2029])[ \t]*System):/gu;
 // One run of spaces on each side of the slash: two adjacent runs would take quadratic time on a page of spaces.
 const ownMark = /<(\s*(?:\/\s*)?outside)/giu;
 // ChatML, Llama 2 and 3, Mistral, Gemma, Phi, DeepSeek, Qwen and the tags our own prompt and tools use.

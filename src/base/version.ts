@@ -1,4 +1,4 @@
-// The version of this build, from package.json beside the sources or the bundle.
+// The version of this build, from the package.json of the sources or the bundle.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,7 +14,7 @@ function isPackage(url: URL): boolean {
   try {
     return readFileSync(url, "utf8").includes('"name": "openclaw"');
   } catch {
-    return false; // not there: the bundle and the sources sit at different depths
+    return false; // not here: the bundle and the sources have different depths
   }
 }
 

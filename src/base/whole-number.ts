@@ -1,4 +1,4 @@
-// A whole number from a variable of the environment, held within bounds; undefined for anything else.
+// Reads an integer from an environment variable and limits it to a range; undefined for anything else.
 
 export function wholeNumberOf(text: string | undefined, least: number, most: number): number | undefined {
   const words = text?.trim() ?? "";
