@@ -1,4 +1,4 @@
-// Which agents there are, which one answers, and where each works.
+// The agents of a config, the default agent, and their workspaces.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -10,11 +10,11 @@ const paths = resolvePaths({ HOME: "/h", OPENCLAW_STATE_DIR: "/h/.openclaw" });
 const main = parseAgentId("main");
 const work = parseAgentId("work");
 
-test("without a list there is main", () => {
+test("without a list there is one agent, main", () => {
   assert.deepEqual([agentIds({}), defaultAgentId({}), mainKeyOf({})], [["main"], "main", "main"]);
 });
 
-test("the marked agent is the default, else the first", () => {
+test("the agent marked as default is the default, otherwise the first one", () => {
   const list = [{ id: "One" }, { id: "work", default: true, name: "Work" }];
   assert.deepEqual(agentIds({ agents: { list } }), ["one", "work"]);
   assert.equal(defaultAgentId({ agents: { list } }), "work");
@@ -34,7 +34,7 @@ test("each agent has a workspace", () => {
   assert.equal(workspaceOf({}, main, paths), "/h/.openclaw/workspace");
 });
 
-test("workspaces follow the state directory and the profile", () => {
+test("workspaces follow the state folder and the profile", () => {
   assert.equal(workspaceOf({}, main, resolvePaths({ HOME: "/h", OPENCLAW_STATE_DIR: "/s" })), "/s/workspace");
   const profiled = resolvePaths({ HOME: "/h" }, "lab");
   assert.deepEqual(

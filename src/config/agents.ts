@@ -13,14 +13,14 @@ export function agentIds(config: Config): AgentId[] {
   return ids.length === 0 ? [DEFAULT_AGENT] : ids;
 }
 
-/** The first entry marked as default, else the first one, else `main`. */
+/** The first entry marked as default, otherwise the first one, otherwise `main`. */
 export function defaultAgentId(config: Config): AgentId {
   const list = config.agents?.list ?? [];
   const entry = list.find((agent) => agent.default === true) ?? list[0];
   return entry === undefined ? DEFAULT_AGENT : parseAgentId(entry.id);
 }
 
-/** The keys `global` and `unknown` name no agent: they belong to the default one. */
+/** The keys `global` and `unknown` name no agent and belong to the default one. */
 export function agentOfSession(key: SessionKey, config: Config): AgentId {
   return key === "global" || key === "unknown" ? defaultAgentId(config) : splitSessionKey(key).agentId;
 }
@@ -30,8 +30,8 @@ export function agentConfig(config: Config, id: AgentId): AgentEntry | undefined
 }
 
 /**
- * Absolute. The default agent and `main` share `agents.defaults.workspace`, every other agent has a folder of its own.
- * A state directory in another place takes the workspaces with it.
+ * Absolute. The default agent and `main` share `agents.defaults.workspace`, every other agent has its own folder. With
+ * a custom state folder, the workspaces are inside it.
  */
 export function workspaceOf(config: Config, id: AgentId, paths: Paths): string {
   const own = agentConfig(config, id)?.workspace;
@@ -47,7 +47,7 @@ export function mainKeyOf(config: Config): string {
   return config.session?.mainKey ?? "main";
 }
 
-/** With a profile in its usual place, its workspace stands beside the one without a profile. */
+/** A profile in its default location has its workspace beside the one without a profile. */
 function profileWorkspace({ home, state }: Paths, profile: string): string {
   const isUsual = state === join(home, `.openclaw-${profile}`);
   return isUsual ? join(home, ".openclaw", `workspace-${profile}`) : join(state, "workspace");

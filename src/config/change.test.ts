@@ -33,7 +33,7 @@ test("rejects a value that no reading makes valid, and writes nothing", (t) => {
   const at = place(t);
   assert.throws(() => changeKey(at, "gateway.port", { values: readingsOf("many") }), {
     code: "config.invalid",
-    message: /^nothing was written, the config would not be valid:\n {2}gateway\.port: /,
+    message: /^nothing was written, because the config would be invalid:\n {2}gateway\.port: /,
   });
   assert.equal(at.read(), TEXT);
 });

@@ -1,4 +1,4 @@
-// Changes the config: edits the text, validates the result, writes it and tells what a running gateway does with it.
+// Changes the config: edits the text, validates the result, writes it, and reports what a running gateway does with it.
 import { OpenClawError } from "../core/error.ts";
 import type { Env, Paths } from "../base/paths.ts";
 import { editText, type Edit } from "./edit.ts";
@@ -23,7 +23,7 @@ export interface ChangeOptions {
 }
 
 export interface ConfigChange {
-  /** False when the text was there already. */
+  /** False when the file already has this text. */
   readonly changed: boolean;
   readonly before: LoadedConfig;
   readonly after: LoadedConfig;
@@ -117,7 +117,7 @@ export function readingsOf(text: string): readonly unknown[] {
 }
 
 function effectOf(before: LoadedConfig, after: LoadedConfig): ChangeEffect {
-  // A gateway cannot be running with an invalid config: it has an older one, and compares with that.
+  // A running gateway cannot have an invalid config: it uses an older one, and compares with that.
   if (!before.valid) return "restart-needed";
   const { restart, ignored } = planReload(before.config, after.config, before.config.gateway?.reload?.mode ?? "hybrid");
   if (restart.length > 0) return "restarts";

@@ -1,4 +1,4 @@
-// Rules that join several keys of a channel; an account takes what it does not say from its channel.
+// Rules across several keys of a channel; an account inherits unset keys from its channel.
 import { isRecord } from "../core/record.ts";
 import type { Finding } from "./check.ts";
 import { type ConfigPath } from "./path.ts";
@@ -24,7 +24,7 @@ export function channelFindings(config: Config): Finding[] {
   });
 }
 
-/** `merged` is what counts, `own` what stands at `path`: a finding points to where the cause is written. */
+/** `merged` has the effective values, `own` those at `path`: an issue points to where the cause is written. */
 function accessFindings(merged: Keys, path: ConfigPath, own: Keys, channelPath: ConfigPath): Finding[] {
   const at = (key: string): ConfigPath => [...(key in own ? path : channelPath), key];
   const dm = isRecord(merged["dm"]) ? merged["dm"] : {};
@@ -39,8 +39,8 @@ function accessFindings(merged: Keys, path: ConfigPath, own: Keys, channelPath: 
   if (webhook && (!isAccount || "webhookUrl" in own)) {
     found.push({
       path: at("webhookUrl"),
-      message: "needs webhookSecret beside it",
-      hint: "without it everyone could send updates",
+      message: "needs webhookSecret as well",
+      hint: "without it anyone could send updates",
     });
   }
   return found;

@@ -1,4 +1,4 @@
-// The strict check of a value against the config schema, with words a person can act on.
+// Validates a value against the config schema, strictly and with messages that a person can act on.
 import { nearest } from "../core/nearest.ts";
 import { isRecord } from "../core/record.ts";
 import { type ConfigPath } from "./path.ts";
@@ -12,7 +12,7 @@ export interface Finding {
 
 const maxFindings = 100;
 
-/** Empty when the value fits. In document order. */
+/** Empty when the value is valid. In document order. */
 export function checkValue(schema: SchemaNode, value: unknown): Finding[] {
   return findings(schema, value, []).slice(0, maxFindings);
 }
@@ -51,7 +51,7 @@ function unknownKey(key: string, known: readonly string[], path: ConfigPath): Fi
   return { path: [...path, key], message: `unknown key ${JSON.stringify(key)}`, hint };
 }
 
-/** The branch that takes this kind of value decides; several such branches must all fail. */
+/** The branch for this kind of value decides; with several such branches, all must fail. */
 function unionFindings(node: SchemaNode, branches: readonly SchemaNode[], value: unknown, path: ConfigPath): Finding[] {
   const fitting = branches.filter((branch) => takesKind(branch, kindOf(value)));
   if (fitting.length === 0) return [wrongKind(node, value, path)];
@@ -71,7 +71,7 @@ function textFindings(node: SchemaNode, value: string, path: ConfigPath): Findin
   if (value.length < (node.minLength ?? 0)) return [{ path, message: "must not be empty" }];
   if (node.pattern === undefined || new RegExp(node.pattern, "u").test(value)) return [];
   const meaning = node.description === undefined ? {} : { hint: node.description };
-  return [{ path, message: "is not written in the expected form", ...meaning }];
+  return [{ path, message: "has an invalid format", ...meaning }];
 }
 
 function numberFindings(node: SchemaNode, value: number, path: ConfigPath): Finding[] {

@@ -1,8 +1,8 @@
-// The defaults of the schema, filled into a checked value.
+// Fills the defaults of the schema into a valid value.
 import { isRecord } from "../core/record.ts";
 import { childSchema, kindOf, takesKind, type SchemaNode } from "./schema-node.ts";
 
-/** A copy with every missing default; what is there stays. Keys that override others are left as they are. */
+/** A copy with every missing default; set values are kept. Override sections get no defaults. */
 export function withDefaults(node: SchemaNode, value: unknown): unknown {
   if (node.inherits === true) return value;
   const filled = value === undefined ? structuredClone(node.default) : value;

@@ -1,4 +1,4 @@
-// Every key is described, every description is plain JSON Schema for editors, and the first config is valid.
+// Every key has a description, the exported schema is plain JSON Schema, and the first config is valid.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -101,7 +101,7 @@ test("finds the keys of a config that have no effect, each section once", () => 
   assert.deepEqual(notBuiltKeys({ gateway: { port: 1 } }), []);
 });
 
-test("group rules are where the platforms have their groups", () => {
+test("has group rules under the key that each platform uses", () => {
   const places = [
     ...["telegram", "whatsapp", "signal", "imessage", "googlechat", "bluebubbles"].map(
       (id) => `channels.${id}.groups.*`,
@@ -132,7 +132,7 @@ test("every object is closed or a record", () => {
   assert.deepEqual(open, []);
 });
 
-test("every secret by name is marked as one", () => {
+test("marks every key that is named like a secret", () => {
   const named = /(token|secret|password|apiKey)$/i;
   const unmarked = keys.filter(
     ({ path, sensitive, type }) => named.test(path.split(".").at(-1) ?? "") && type === "text" && sensitive !== true,
@@ -143,7 +143,7 @@ test("every secret by name is marked as one", () => {
   );
 });
 
-test("every default fits its own schema", () => {
+test("every default is valid for its own schema", () => {
   const misfits: string[] = [];
   const walk = (node: SchemaNode, path: string): void => {
     if (node.default !== undefined && !checker(node as unknown as TSchema).is(node.default)) misfits.push(path);
@@ -155,7 +155,7 @@ test("every default fits its own schema", () => {
   assert.deepEqual(misfits, []);
 });
 
-test("the schema for editors is plain draft 07 and judges like ours", () => {
+test("exports plain draft 07 that agrees with our own validation", () => {
   const schema = configJsonSchema();
   assert.equal(schema["$schema"], "http://json-schema.org/draft-07/schema#");
   assert.deepEqual(wordsOf(schema as SchemaNode).toSorted(), [
@@ -186,7 +186,7 @@ test("the schema for editors is plain draft 07 and judges like ours", () => {
   );
 });
 
-test("hints carry labels, help and secrets", () => {
+test("hints have labels, help and secrets", () => {
   assert.deepEqual(uiHints()["gateway.auth.token"], {
     label: "Token",
     help: "Shared token. The environment variable OPENCLAW_GATEWAY_TOKEN overrides it.",
@@ -222,7 +222,7 @@ for (const sandbox of [true, false]) {
   });
 }
 
-/** The keywords a schema uses anywhere. */
+/** The keywords that a schema uses. */
 function wordsOf(node: SchemaNode): string[] {
   const children = [...Object.values(node.properties ?? {}), node.items, valueSchema(node), ...(node.anyOf ?? [])];
   return [

@@ -3,15 +3,15 @@ import { schemaRoot } from "./schema-root.ts";
 import { describedAs, valueSchema, type SchemaNode } from "./schema-node.ts";
 
 export interface KeyDescription {
-  /** `[]` stands for any entry of a list, `*` for any key of a record. */
+  /** `[]` means any entry of a list, `*` any key of a record. */
   readonly path: string;
   readonly type: string;
   readonly default?: unknown;
-  /** What applies while the key is unset, where this depends on other keys. */
+  /** The value while the key is unset, where it depends on other keys. */
   readonly fallback?: string;
   readonly description?: string;
   readonly sensitive?: true;
-  /** The part it belongs to does not exist yet; the key has no effect. */
+  /** The key has no effect, because its feature is not built yet. */
   readonly notBuilt?: true;
 }
 
@@ -61,7 +61,7 @@ function below(node: SchemaNode, path: string, here: Inherited): KeyDescription[
   });
 }
 
-/** Entries that are objects have keys of their own; the type of the whole describes all others. */
+/** Object entries have their own keys; the type of the whole describes all others. */
 function inner(node: SchemaNode, path: string, above: Inherited): KeyDescription[] {
   return below(node, path, inherit(node, above));
 }

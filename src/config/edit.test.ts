@@ -1,4 +1,4 @@
-// Edits against json5 itself: the value comes out as asked, everything else stays as it was written.
+// Edits checked against json5: the value is as requested, and all other text is unchanged.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -28,17 +28,17 @@ const written = `// mine
 `;
 
 const examples: readonly (readonly [what: string, edits: readonly Edit[], find: string, put: string])[] = [
-  ["a value alone", [{ path: "gateway.port", value: 19000 }], "18789", "19000"],
-  ["nothing when the value is the same", [{ path: '["un known"]', value: 16 }], "0x10", "0x10"],
+  ["only the value", [{ path: "gateway.port", value: 19000 }], "18789", "19000"],
+  ["nothing when the value is equal", [{ path: '["un known"]', value: 16 }], "0x10", "0x10"],
   ["a new key on one line", [{ path: "gateway.bind", value: "lan" }], "'x' } }", "'x' }, bind: \"lan\" }"],
   [
-    "a new item behind the last, with its comma",
+    "a new item after the last one, with its comma",
     [{ path: "tools.allow[2]", value: "edit" }],
     '"write",\n',
     '"write",\n      "edit",\n',
   ],
   [
-    "a new key into an empty object",
+    "a new key in an empty object",
     [{ path: "tools.exec.host", value: "node" }],
     "exec: {},",
     'exec: {\n      host: "node",\n    },',
@@ -49,8 +49,13 @@ const examples: readonly (readonly [what: string, edits: readonly Edit[], find: 
     "0x10,\n",
     "0x10,\n  cron: {\n    jobs: {\n      limit: 2,\n    },\n  },\n",
   ],
-  ["a removed line, its neighbours' comments kept", [{ path: "tools.allow[1]", remove: true }], '      "write",\n', ""],
-  ["a removed entry, its comment kept", [{ path: "tools.allow[0]", remove: true }], '"read", // looks', "// looks"],
+  [
+    "a removed line, keeping the comments of its neighbors",
+    [{ path: "tools.allow[1]", remove: true }],
+    '      "write",\n',
+    "",
+  ],
+  ["a removed entry, keeping its comment", [{ path: "tools.allow[0]", remove: true }], '"read", // looks', "// looks"],
   ["a removed key on one line", [{ path: "gateway.port", remove: true }], "port: 18789, auth", "auth"],
   ["a removed last key on one line", [{ path: "gateway.auth", remove: true }], ", auth: { token: 'x' } }", " }"],
   [
@@ -65,7 +70,7 @@ const examples: readonly (readonly [what: string, edits: readonly Edit[], find: 
     "allow: [\n",
     'allow: [\n      "exec",\n',
   ],
-  ["nothing for a key that is not there", [{ path: "nothing.here", remove: true }], "", ""],
+  ["nothing for a missing key", [{ path: "nothing.here", remove: true }], "", ""],
 ];
 
 for (const [what, edits, find, put] of examples) {
@@ -74,7 +79,7 @@ for (const [what, edits, find, put] of examples) {
   });
 }
 
-test("a text without a value becomes one, its comments on top", () => {
+test("a text without a value gets one, after its comments", () => {
   assert.equal(editText("", [{ path: "a.b", value: 1 }]), '{\n  "a": {\n    "b": 1\n  }\n}\n');
   assert.equal(editText("// hello", [{ path: "a", value: 1 }]), '// hello\n{\n  "a": 1\n}\n');
 });
@@ -88,16 +93,16 @@ test("strict JSON stays strict JSON", () => {
   assert.deepEqual(JSON.parse(edited), { a: 1, c: { d: ["it's", { e: null }] } });
 });
 
-test("line ends of the text are used", () => {
+test("uses the line ends of the text", () => {
   assert.equal(editText('{\r\n\t"a": 1\r\n}\r\n', [{ path: "b", value: {} }]), '{\r\n\t"a": 1,\r\n\t"b": {}\r\n}\r\n');
 });
 
-test("a key written twice goes as a whole, and is set where it counts", () => {
+test("removes a duplicate key completely, and sets it where it counts", () => {
   assert.equal(editText("{ a: 1, b: 2, a: 3 }", [{ path: "a", remove: true }]), "{ b: 2 }");
   assert.equal(editText("{ a: 1, b: 2, a: 3 }", [{ path: "a", value: 4 }]), "{ a: 1, b: 2, a: 4 }");
 });
 
-test("edits that cannot be are refused", () => {
+test("rejects impossible edits", () => {
   const refused: Edit[] = [
     { path: "gateway.port.x", value: 1 },
     { path: "tools.allow[9]", value: 1 },
@@ -112,7 +117,7 @@ test("edits that cannot be are refused", () => {
   assert.throws(() => editText("{ a: ", [{ path: "a", value: 1 }]), { code: "config.syntax" });
 });
 
-test("places are found; of what is not there, that of the nearest parent", () => {
+test("finds positions; for a missing path that of its nearest parent", () => {
   const root = parseText(written);
   const places = ["gateway", "gateway.auth.token", "tools.allow[1]", '["un known"]', "tools.such"].map((path) =>
     placeOf(written, root, parsePath(path)),
@@ -139,7 +144,7 @@ test("the tree agrees with json5 on every document", () => {
   );
 });
 
-test("a set gives what setting the value gives, and nothing else moves", () => {
+test("set changes exactly the requested value", () => {
   fc.assert(
     fc.property(anyDocument, fc.nat(), fc.nat(), anyValue, (text, pick, fresh, value) => {
       const before = JSON5.parse(text);
@@ -159,7 +164,7 @@ test("a set gives what setting the value gives, and nothing else moves", () => {
   );
 });
 
-test("a removal gives what unsetting the value gives, and no other comment goes", () => {
+test("unset removes exactly the requested value, and no other comment", () => {
   fc.assert(
     fc.property(anyDocument, fc.nat(), (text, pick) => {
       const before = JSON5.parse(text);
@@ -175,7 +180,7 @@ test("a removal gives what unsetting the value gives, and no other comment goes"
   );
 });
 
-test("a whole value laid over a text is the value, and the same value changes nothing", () => {
+test("writing a whole value gives that value, and an equal value changes nothing", () => {
   fc.assert(
     fc.property(anyDocument, anyDocument, (text, other) => {
       const value: unknown = JSON5.parse(other);
@@ -187,7 +192,7 @@ test("a whole value laid over a text is the value, and the same value changes no
   );
 });
 
-test("no text breaks the reader: a tree, nothing, or one kind of error", () => {
+test("any text gives a tree, nothing, or one kind of error", () => {
   fc.assert(
     fc.property(anyDocument, fc.nat(), fc.string({ maxLength: 3 }), (text, at, junk) => {
       const offset = at % (text.length + 1);
@@ -216,7 +221,7 @@ function pathsOf(value: unknown, path: Segment[] = []): Segment[][] {
   return [path, ...entries.flatMap(([key, child]) => pathsOf(child, [...path, key]))];
 }
 
-/** A path that can be set: the given one, or a new entry in the container there. */
+/** A path that can be set: the given one, or a new entry in its container. */
 function settable(root: unknown, path: Segment[], fresh: number): Segment[] {
   const value = path.reduce<unknown>((node, key) => (node as Record<Segment, unknown>)[key], root);
   if (fresh % 3 === 0 || typeof value !== "object" || value === null) return path;
@@ -226,7 +231,7 @@ function settable(root: unknown, path: Segment[], fresh: number): Segment[] {
 
 function commentsOutside(text: string, node: TextNode | undefined): string[] {
   if (node === undefined) return commentsOf(text);
-  // Comments between a removed key and its value belong to what is removed; the generator writes none there.
+  // Comments between a removed key and its value are removed, too; the generator writes none there.
   return [...commentsOf(text.slice(0, node.start)), ...commentsOf(text.slice(node.end))];
 }
 

@@ -1,4 +1,4 @@
-// Edits of a JSON5 text that change only what they must: comments, order, quotes, indentation and unknown keys stay.
+// Edits a JSON5 text with minimal changes: comments, order, quotes, indentation and unknown keys stay.
 import { isDeepStrictEqual } from "node:util";
 
 import { OpenClawError } from "../core/error.ts";
@@ -22,9 +22,8 @@ export type Edit =
   | { readonly path: string | ConfigPath; readonly remove: true };
 
 /**
- * Applies the edits in order. What an edit does not touch stays byte for byte. Setting an object or array over another
- * changes only the entries that differ. Throws `config.syntax` for a broken text, `config.bad-path` for a step that
- * cannot be taken.
+ * Applies the edits in order. Other text stays byte for byte. Setting an object or array over another changes only the
+ * entries that differ. Throws `config.syntax` for a broken text, `config.bad-path` for an impossible path.
  */
 export function editText(text: string, edits: readonly Edit[]): string {
   return edits.reduce((current, edit) => {
@@ -49,13 +48,13 @@ function setAt(text: string, path: ConfigPath, value: unknown): string {
   return replace(text, root, path, node, value);
 }
 
-/** Enough of a node's value for `checkStep`, without reading what is inside. */
+/** The part of a node's value that `checkStep` needs. */
 function standIn(text: string, node: TextNode): unknown {
   if (node.kind === "object") return {};
   return node.kind === "array" ? Array.from(node.entries, () => null) : valueOf(text, node);
 }
 
-/** The value inside the parents that are missing from `depth` on. */
+/** The value wrapped in the parents that are missing from `depth` on. */
 function wrap(path: ConfigPath, depth: number, value: unknown): unknown {
   return path.slice(depth).reduceRight<unknown>((inner, segment, index) => {
     checkStep(undefined, path, depth + index);
@@ -89,7 +88,7 @@ function entryEdits(path: ConfigPath, before: Record<string, unknown>, after: Re
   ];
 }
 
-/** Keeps the items both ends share, overwrites pairs in the middle, then drops or adds what is left. */
+/** Keeps the items that both ends share, overwrites pairs in the middle, then removes or adds the rest. */
 function replaceItems(text: string, path: ConfigPath, before: readonly unknown[], after: readonly unknown[]): string {
   const shorter = Math.min(before.length, after.length);
   let head = 0;
@@ -108,7 +107,7 @@ function replaceItems(text: string, path: ConfigPath, before: readonly unknown[]
   return current;
 }
 
-/** Puts a new entry behind the one before it: the last one in objects, the one at `index - 1` in arrays. */
+/** Inserts a new entry after the previous one: the last one in objects, the one at `index - 1` in arrays. */
 function insert(text: string, root: TextNode, node: TextContainer, key: Segment, value: unknown): string {
   const style = styleNear(text, root, node);
   const before = typeof key === "number" ? node.entries[key - 1] : node.entries.at(-1);
@@ -126,7 +125,7 @@ function insert(text: string, root: TextNode, node: TextContainer, key: Segment,
   return splice(text, [...comma, { start: point, end: point, text: added }]);
 }
 
-/** Into an empty container: on lines of its own, unless everything around it is on one line. */
+/** Inserts into an empty container: on separate lines, unless everything around it is on one line. */
 function insertFirst(
   text: string,
   root: TextNode,
@@ -176,7 +175,7 @@ function removeAt(text: string, path: ConfigPath): string {
   const entry = entryOf(node, last);
   if (node === undefined || node.kind === "scalar" || entry === undefined) return text;
   const without = splice(text, removal(text, node, entry));
-  // A key written twice would come back with its older value.
+  // A duplicate key would reappear with its older value.
   return node.kind === "object" ? removeAt(without, path) : without;
 }
 
@@ -201,7 +200,7 @@ function removal(text: string, node: TextContainer, entry: TextEntry): Part[] {
 
 const drop = (start: number, end: number): Part => ({ start, end, text: "" });
 
-/** The document's style, with the trailing comma as the container itself has it. */
+/** The document's style, with the trailing comma of the container itself. */
 function styleNear(text: string, root: TextNode, node: TextContainer): Style {
   const style = styleOf(text, root);
   const first = node.kind === "object" ? node.entries[0] : undefined;
@@ -218,7 +217,7 @@ function entryMargin(text: string, node: TextContainer, style: Style): string {
   return lineMarginAt(text, node.start).margin + style.indent;
 }
 
-/** Behind a comment that ends the line, so that it stays with its entry; the offset itself when more follows. */
+/** After a comment at the end of the line, so that it stays with its entry; the offset itself when more follows. */
 function endOfLineFrom(text: string, offset: number): number {
   const rest =
     /^(?:[ \t]*\/\*(?:(?!\*\/)[^\n\r])*\*\/)*[ \t]*(?:\/\/[^\n\r\u2028\u2029]*)?/u.exec(text.slice(offset))?.[0] ?? "";
@@ -226,7 +225,7 @@ function endOfLineFrom(text: string, offset: number): number {
   return /[\n\r]/.test(text[end] ?? "") ? offset + rest.trimEnd().length : offset;
 }
 
-/** Whether a node sits in a container that is written on one line. */
+/** Whether the container of a node is written on one line. */
 function isInline(text: string, root: TextNode, node: TextNode): boolean {
   const parent = parentOf(root, node);
   return parent !== undefined && !isMultiline(text, parent);

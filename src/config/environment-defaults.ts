@@ -1,4 +1,4 @@
-// Defaults that a variable of the gateway's environment may set, under their published names. What the file says stands.
+// Environment variables that override defaults of the schema, under their published names. Values of the file win.
 import type { Env } from "../base/paths.ts";
 import { wholeNumberOf } from "../base/whole-number.ts";
 import { hasAt, setAt } from "./path.ts";
@@ -8,7 +8,7 @@ const variables = [
   { name: "PI_BASH_JOB_TTL_MS", path: ["tools", "exec", "cleanupMs"], least: 60_000, most: 10_800_000 },
 ] as const;
 
-/** `filled` is what the file says with the defaults of the schema. */
+/** `filled` is the file with the defaults of the schema. */
 export function withEnvironment(filled: unknown, parsed: unknown, env: Env): unknown {
   return variables.reduce<unknown>((value, { name, path, least, most }) => {
     const given = hasAt(parsed, path) ? undefined : wholeNumberOf(env[name], least, most);

@@ -1,5 +1,5 @@
-// The environment the gateway works with: the process first, then `<state>/.env`, then the config's `env`. Nothing else:
-// a `.env` in a workspace or working directory is not read, for it may come from someone else.
+// The gateway's environment: the process first, then `<state>/.env`, then the config's `env`. A `.env` in a workspace
+// or working directory is not read, because it may be untrusted.
 import { join } from "node:path";
 
 import type { Env, Paths } from "../base/paths.ts";
@@ -14,7 +14,7 @@ export interface EnvironmentSource {
 
 export interface DotEnv {
   readonly values: Readonly<Record<string, string>>;
-  /** Names that were there and are not taken from a file. */
+  /** Names in a file that are not allowed there. */
   readonly refused: readonly string[];
   /** Why the file could not be read. */
   readonly problem?: string;
@@ -39,7 +39,7 @@ export function readDotEnv(paths: Paths): DotEnv {
   }
 }
 
-/** The variables of the config's `env`: its own keys and those under `vars`. Anything that is not text is left out. */
+/** The variables of the config's `env`: its own keys and those under `vars`. Values that are not text are skipped. */
 export function configVariables(block: unknown): DotEnv {
   if (!isRecord(block)) return { values: {}, refused: [] };
   const { vars, shellEnv: _, ...own } = block;
@@ -50,13 +50,13 @@ export function configVariables(block: unknown): DotEnv {
   );
 }
 
-/** Adds what is missing or empty. */
+/** Adds missing and empty variables. */
 export function fillIn(env: Env, more: Readonly<Record<string, string>>): Env {
   const missing = Object.entries(more).filter(([name]) => (env[name] ?? "") === "");
   return { ...env, ...Object.fromEntries(missing) };
 }
 
-/** `KEY=value` lines; `export`, quotes and comments as people are used to, nothing is executed or expanded. */
+/** `KEY=value` lines with `export`, quotes and comments; no command or variable is expanded. */
 function parseDotEnv(text: string): [name: string, value: string][] {
   return text.split(/\r\n|\n|\r/).flatMap((line): [string, string][] => {
     const match = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/.exec(line);
@@ -83,7 +83,10 @@ function sift(pairs: readonly (readonly string[])[]): DotEnv {
   return { values, refused };
 }
 
-/** Names that decide where the gateway lives, what code it loads or whom it talks to: only the process may set them. */
+/**
+ * Names that decide where the gateway's files are, which code it loads or what it connects to: only the process may set
+ * them.
+ */
 function isSteering(name: string): boolean {
   return !allowed.has(name) && steering.some((pattern) => pattern.test(name));
 }

@@ -1,9 +1,9 @@
 // The first config: short, safe and commented.
 
 export interface FirstRun {
-  /** The secret clients must show. */
+  /** The shared secret of clients. */
   readonly token: string;
-  /** A sandbox works on this machine, so it is switched on. */
+  /** A sandbox works on this machine, so it is enabled. */
   readonly sandbox?: boolean;
 }
 
@@ -24,6 +24,9 @@ export function firstRunText({ token, sandbox = false }: FirstRun): string {
     fs: { workspaceOnly: true },${sandbox ? sandboxTools : ""}
   },
 
+  // Agents get a browser of their own. Without this line they use tabs of your Chrome that you share.
+  browser: { defaultProfile: "openclaw" },
+
   agents: {
     defaults: {${sandbox ? sandboxText : ""}
       // Which model answers, as provider/model. Leave it out and the first key in your environment decides.
@@ -39,6 +42,6 @@ const sandboxTools = `
     sandbox: { tools: { allow: ["*"], deny: ["gateway"] } },`;
 
 const sandboxText = `
-      // Commands run in a sandbox that sees the workspace and nothing else of your disk.
-      sandbox: { mode: "all", workspaceAccess: "rw" },
+      // Commands and the browser run in a sandbox that sees the workspace and nothing else of your disk.
+      sandbox: { mode: "all", workspaceAccess: "rw", browser: { enabled: true } },
 `;

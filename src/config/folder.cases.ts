@@ -1,4 +1,4 @@
-// A state directory with real files for one test, gone afterwards.
+// A state folder with real files for one test.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ export interface StateFolder {
   readonly write: (name: string, text: string) => string;
 }
 
-/** `files` by name relative to the state directory; `openclaw.json` is the config. */
+/** `files` by name relative to the state folder; `openclaw.json` is the config. */
 export function makeStateFolder(
   test: TestContext,
   files: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-// Paths of the gateway's own files are found wherever the schema marks them.
+// Finds the gateway's own files wherever the schema marks them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -24,7 +24,7 @@ test("finds secrets and logs at the top, in accounts and in lists of agents", ()
   ]);
 });
 
-test("finds what the gateway runs, serves and takes instructions from", () => {
+test("finds what the gateway runs, serves and reads instructions from", () => {
   const { kept } = placesOf({
     gateway: { controlUi: { root: "~/page" } },
     plugins: { load: { paths: ["/srv/plugins", ""] } },
@@ -33,7 +33,7 @@ test("finds what the gateway runs, serves and takes instructions from", () => {
   assert.deepEqual(kept.toSorted(), ["/home/me/page", "/home/me/skills", "/srv/plugins"]);
 });
 
-test("takes the folder for a name that stands for several files", () => {
+test("returns the folder for a name with a placeholder", () => {
   const { hidden } = placesOf({ session: { store: "/srv/sessions/{agentId}/sessions.json" } });
   assert.deepEqual(hidden, ["/srv/sessions"]);
 });

@@ -1,4 +1,4 @@
-// Finds files and folders of the gateway that a config places outside of the state folder, by marks in the schema.
+// Finds files and folders of the gateway that a config places outside the state folder, by marks in the schema.
 import { dirname } from "node:path";
 
 import { isRecord } from "../core/record.ts";
@@ -9,11 +9,11 @@ import { placeBelow, rootPlace, type SecretPlace } from "./secrets.ts";
 export interface GatewayFiles {
   /** Secrets, logs and other agents' state. */
   readonly hidden: readonly string[];
-  /** Code, pages and instructions that the gateway takes from there. */
+  /** Code, pages and instructions that the gateway loads. */
   readonly kept: readonly string[];
 }
 
-/** Asked for with every command: a config is walked once. */
+/** Needed for every command, so a config is scanned once. */
 const known = new WeakMap<Config, GatewayFiles>();
 
 export function gatewayFiles(config: Config, home: string): GatewayFiles {
@@ -34,7 +34,7 @@ function find(config: Config, home: string): GatewayFiles {
   return found;
 }
 
-/** A name with `{agentId}` in it stands for several: the folder they are in counts. */
+/** A name with `{agentId}` means several files, so their folder is returned. */
 function pathIn(text: string, home: string): string[] {
   if (text.trim() === "") return [];
   const path = expandHome(text, home);

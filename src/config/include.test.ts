@@ -1,4 +1,4 @@
-// `$include`: files put together in order, with every way out of the folder closed.
+// `$include`: merges files in order, and never reads outside the folder of the config.
 import assert from "node:assert/strict";
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ function parsedOf(context: TestContext, files: Record<string, string>): unknown 
   return parsed;
 }
 
-test("a file stands in for the object, later files and siblings win", (t) => {
+test("an included file replaces the object; later files and siblings win", (t) => {
   const parsed = parsedOf(t, {
     "openclaw.json":
       "{ tools: { $include: ['./a.json5', './sub/b.json5'], deny: ['x'], exec: { ask: 'off' } }, agents: { $include: 'agents.json5' } }",
@@ -28,7 +28,7 @@ test("a file stands in for the object, later files and siblings win", (t) => {
   });
 });
 
-test("included lists are joined, and entries are found in the file they come from", (t) => {
+test("joins included lists, and locates entries in their own file", (t) => {
   const folder = makeStateFolder(t, {
     "openclaw.json": "{ agents: { list: { $include: ['./one.json5', './two.json5'] } } }",
     "one.json5": "[{ id: 'a' }, { id: 'b' }]",
@@ -48,7 +48,7 @@ const broken: readonly (readonly [what: string, files: Record<string, string>, i
   [
     "a missing file",
     { "openclaw.json": "{ $include: './no.json5' }" },
-    (f) => `$include: ${f}/no.json5 does not exist or cannot be reached`,
+    (f) => `$include: ${f}/no.json5 does not exist or is not accessible`,
   ],
   [
     "a number",
@@ -63,7 +63,7 @@ const broken: readonly (readonly [what: string, files: Record<string, string>, i
   [
     "a list with siblings",
     { "openclaw.json": "{ tools: { $include: './x', deny: [] } }", x: "[]" },
-    () => "tools.$include: the included file is not an object, so no other keys may stand beside it",
+    () => "tools.$include: the included file is not an object, so it cannot be combined with other keys",
   ],
   [
     "files that include each other",
@@ -73,7 +73,7 @@ const broken: readonly (readonly [what: string, files: Record<string, string>, i
 ];
 
 for (const [what, files, issue] of broken) {
-  test(`refused: ${what}`, (t) => {
+  test(`rejects ${what}`, (t) => {
     const folder = makeStateFolder(t, files);
     const { issues } = loadConfig(folder);
     assert.deepEqual(
@@ -83,7 +83,7 @@ for (const [what, files, issue] of broken) {
   });
 }
 
-test("ten levels are read, the eleventh is not", (t) => {
+test("reads ten levels and rejects the eleventh", (t) => {
   const chain = (levels: number): Record<string, string> => ({
     "openclaw.json": "{ $include: './1' }",
     ...Object.fromEntries(
@@ -98,7 +98,7 @@ test("ten levels are read, the eleventh is not", (t) => {
   assert.match(issues[0]?.message ?? "", /nest deeper than 10 levels/);
 });
 
-// Attack case GWY-038: nothing outside the folder of the config is read, by whatever name.
+// Attack case GWY-038: no file outside the folder of the config is read, by any name.
 const escapes: readonly (readonly [what: string, prepare: (folder: StateFolder) => string, refusal: RegExp])[] = [
   ["a path upwards", () => "../secret.json5", /outside the folder of the config/],
   ["an absolute path", ({ folder }) => join(dirname(folder), "secret.json5"), /outside the folder of the config/],
@@ -140,7 +140,7 @@ const escapes: readonly (readonly [what: string, prepare: (folder: StateFolder) 
 ];
 
 for (const [what, prepare, refusal] of escapes) {
-  test(`no way out: ${what}`, (t) => {
+  test(`stays in the folder: ${what}`, (t) => {
     const folder = makeStateFolder(t, {});
     writeFileSync(join(dirname(folder.folder), "secret.json5"), "{ ui: { assistant: { name: 'leaked' } } }");
     folder.write("openclaw.json", `{ $include: '${prepare(folder)}' }`);
@@ -150,7 +150,7 @@ for (const [what, prepare, refusal] of escapes) {
   });
 }
 
-test("a link that stays inside is fine", (t) => {
+test("accepts a link that stays inside", (t) => {
   const folder = makeStateFolder(t, { "openclaw.json": "{ $include: './link' }", "real.json5": "{ ui: {} }" });
   symlinkSync("real.json5", join(folder.folder, "link"));
   assert.deepEqual(loadConfig(folder).parsed, { ui: {} });

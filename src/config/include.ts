@@ -1,4 +1,4 @@
-// `$include`: other files put in place, merged in order, never from outside the folder of the config.
+// Resolves `$include`: merges other files in order, never from outside the folder of the config.
 import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 
@@ -11,14 +11,14 @@ import { parseSource, placeInSource, readBytes, type MountedPart, type Source } 
 export interface Expansion {
   readonly value: unknown;
   readonly issues: readonly ConfigIssue[];
-  /** Every file read, the first one first. */
+  /** Every file read, in order. */
   readonly files: readonly string[];
 }
 
 const maxLevels = 10;
 const maxFiles = 100;
 
-/** Puts everything in place. What cannot be included is left out and said in `issues`. */
+/** Resolves all includes. Failed includes are skipped and listed in `issues`. */
 export function expandIncludes(main: Source): Expansion {
   const walk: Walk = { folder: dirname(main.file), issues: [], files: [main.file] };
   const value = expand(main.value, [], { source: main, chain: [main.file], prefix: [] }, walk);
@@ -33,9 +33,9 @@ interface Walk {
 
 interface Frame {
   readonly source: Source;
-  /** The files that led here, this one last. */
+  /** The files that led here, ending with this one. */
   readonly chain: readonly string[];
-  /** Where this file is mounted in the whole. */
+  /** The path of this file's value in the whole config. */
   readonly prefix: ConfigPath;
 }
 
@@ -58,12 +58,12 @@ function expand(value: unknown, path: ConfigPath, frame: Frame, walk: Walk): unk
     walk,
     frame,
     [...path, "$include"],
-    "the included file is not an object, so no other keys may stand beside it",
+    "the included file is not an object, so it cannot be combined with other keys",
   );
   return siblings;
 }
 
-/** Undefined when something was wrong, which is then reported. */
+/** Undefined after an error, which is reported. */
 function include(names: unknown, path: ConfigPath, frame: Frame, walk: Walk): { readonly value: unknown } | undefined {
   const here = [...path, "$include"];
   const list = typeof names === "string" ? [names] : names;
@@ -111,14 +111,14 @@ function openIncluded(name: string, here: ConfigPath, frame: Frame, walk: Walk):
   }
 }
 
-/** The real path of a file that must be below the folder, links resolved. */
+/** The resolved path of a file, which must be below the folder. */
 function insideFolder(wanted: string, folder: string): string {
-  if (wanted.includes("\0")) throw new OpenClawError("config.include", "a file name cannot hold a NUL character");
+  if (wanted.includes("\0")) throw new OpenClawError("config.include", "a file name cannot contain a NUL character");
   const real = realOf(wanted);
   const inside = relative(realOf(folder), real);
   if (inside !== "" && inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)) return real;
   throw new OpenClawError("config.include", `${wanted} is outside the folder of the config, ${folder}`, {
-    hint: "move the file below that folder; links that lead out of it do not count",
+    hint: "move the file below that folder; links must not lead out of it",
   });
 }
 
@@ -126,11 +126,11 @@ function realOf(path: string): string {
   try {
     return realpathSync(path);
   } catch (cause) {
-    throw new OpenClawError("config.missing", `${path} does not exist or cannot be reached`, { cause });
+    throw new OpenClawError("config.missing", `${path} does not exist or is not accessible`, { cause });
   }
 }
 
-/** Objects merge key by key; of anything else the later one stays. */
+/** Merges objects key by key; for any other value the later one wins. */
 function deepMerge(earlier: unknown, later: unknown): unknown {
   if (!isRecord(earlier) || !isRecord(later)) return later;
   const merged = new Map<string, unknown>(Object.entries(earlier));

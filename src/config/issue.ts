@@ -1,4 +1,4 @@
-// One problem of a config, with the place where a person finds it.
+// One problem of a config, with its location.
 import { shortenHome } from "../base/paths.ts";
 
 export interface ConfigIssue {
@@ -8,7 +8,7 @@ export interface ConfigIssue {
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly hint?: string;
 }
 

@@ -37,7 +37,7 @@ export function uiHints(): Record<string, UiHint> {
   return Object.fromEntries(hints);
 }
 
-/** Keeps only keywords of JSON Schema. Records become `additionalProperties`, which every form understands. */
+/** Keeps only keywords of JSON Schema. Records become `additionalProperties`, which every form supports. */
 function plain(node: SchemaNode, hasDefaults: boolean, isBelowNotBuilt: boolean): Record<string, unknown> {
   const {
     sensitive: _,

@@ -1,4 +1,4 @@
-// How a JSON5 text is written (quotes, indentation, commas), and values written the same way.
+// Detects the style of a JSON5 text (quotes, indentation, commas) and formats values in that style.
 import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import type { TextContainer, TextNode } from "./json5-text.ts";
@@ -12,12 +12,12 @@ export interface Style {
   /** Undefined: no quotes where the key allows it. */
   readonly keyQuote: Quote | undefined;
   readonly stringQuote: Quote;
-  /** What stands behind a colon, and behind a comma on one line. */
+  /** Text after a colon, and after a comma on one line. */
   readonly gap: string;
   readonly trailingComma: boolean;
 }
 
-/** The majority of what the text does; strict JSON where it says nothing. */
+/** The most frequent style of the text; strict JSON where it shows none. */
 export function styleOf(text: string, root: TextNode | undefined): Style {
   const containers = root === undefined ? [] : containersOf(root);
   const keys = containers.flatMap((node) =>
@@ -45,7 +45,7 @@ export function render(value: unknown, style: Style, margin: string | undefined)
   if (typeof value === "string") return quote(value, style.stringQuote);
   if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
   if (typeof value === "boolean" || value === null) return String(value);
-  throw new OpenClawError("config.bad-value", `a config cannot hold a ${typeof value}`);
+  throw new OpenClawError("config.bad-value", `a config cannot contain a ${typeof value}`);
 }
 
 export function renderKey(key: string, style: Style): string {
@@ -53,20 +53,20 @@ export function renderKey(key: string, style: Style): string {
   return quote(key, style.keyQuote ?? style.stringQuote);
 }
 
-/** Whether the entries of a container stand on lines of their own. */
+/** Whether the entries of a container are on separate lines. */
 export function isMultiline(text: string, node: TextContainer): boolean {
   const first = node.entries[0];
   const head = text.slice(node.start, first?.start ?? node.end);
   return /[\n\r]/.test(head) || node.entries.slice(1).some((entry) => lineBlank(text, entry.start) !== undefined);
 }
 
-/** The blank start of the line, when nothing else stands before the offset. */
+/** The leading whitespace of the line, when only whitespace precedes the offset. */
 export function lineBlank(text: string, offset: number): string | undefined {
   const line = lineMarginAt(text, offset);
   return line.lineStart + line.margin.length === offset && line.lineStart > 0 ? line.margin : undefined;
 }
 
-/** The indentation of the line an offset is on. */
+/** The indentation of the line of an offset. */
 export function lineMarginAt(text: string, offset: number): { readonly lineStart: number; readonly margin: string } {
   const lineStart = Math.max(text.lastIndexOf("\n", offset - 1), text.lastIndexOf("\r", offset - 1)) + 1;
   const margin = /^[ \t]*/.exec(text.slice(lineStart, offset))?.[0] ?? "";

@@ -1,4 +1,4 @@
-// JSON5 as text: a tree of offsets over the whole language, for edits and for line numbers. Values come from json5 itself.
+// Parses JSON5 into a tree of offsets, for edits and line numbers. Values come from json5 itself.
 import JSON5 from "json5";
 
 import { OpenClawError } from "../core/error.ts";
@@ -8,7 +8,7 @@ export type TextNode = TextContainer | TextScalar;
 
 export interface TextContainer {
   readonly kind: "object" | "array";
-  /** Offset of the opening bracket; `end` is behind the closing one. */
+  /** Offset of the opening bracket; `end` is after the closing one. */
   readonly start: number;
   readonly end: number;
   readonly entries: readonly TextEntry[];
@@ -25,32 +25,32 @@ export interface TextEntry {
   /** Where the key begins, in arrays the value. */
   readonly start: number;
   readonly value: TextNode;
-  /** Offset of the comma behind the entry. */
+  /** Offset of the comma after the entry. */
   readonly comma: number | undefined;
 }
 
-/** Deeper than any real config; keeps every recursion over one far from the end of the stack. */
+/** Deeper than any real config, and far from a stack overflow in every recursion. */
 export const maxDepth = 100;
 
-/** Where a text stops being JSON5: the `details` of `config.syntax`. */
+/** Where a text is not JSON5: the `details` of `config.syntax`. */
 export interface SyntaxDetails extends Place {
   readonly offset: number;
-  /** The entry that was being read. */
+  /** The entry being read. */
   readonly path: ConfigPath;
 }
 
-/** Undefined for a text without any value. Throws `config.syntax` with `SyntaxDetails`. */
+/** Undefined for a text without a value. Throws `config.syntax` with `SyntaxDetails`. */
 export function parseText(text: string): TextNode | undefined {
   const reader = createReader(text);
   reader.skip();
   if (reader.ended()) return undefined;
   const root = reader.value(0);
   reader.skip();
-  if (!reader.ended()) throw reader.fail("something follows the value");
+  if (!reader.ended()) throw reader.fail("unexpected text after the value");
   return root;
 }
 
-/** The node at a path; with duplicate keys the last one, as json5 reads it. */
+/** The node at a path; for duplicate keys the last one, as in json5. */
 export function nodeAt(root: TextNode | undefined, path: ConfigPath): TextNode | undefined {
   return path.reduce<TextNode | undefined>((node, segment) => entryOf(node, segment)?.value, root);
 }
@@ -66,7 +66,7 @@ export interface Place {
   readonly column: number;
 }
 
-/** Where the entry at a path begins; the nearest parent that is there when it is not. `exact` says which. */
+/** Where the entry at a path begins; for a missing entry its nearest parent. `exact` tells which. */
 export function placeOf(text: string, root: TextNode | undefined, path: ConfigPath): Place & { exact: boolean } {
   let node = root;
   let start = root?.start ?? 0;
@@ -79,7 +79,7 @@ export function placeOf(text: string, root: TextNode | undefined, path: ConfigPa
   return { ...lineAndColumn(text, start), exact: true };
 }
 
-/** The path of the innermost entry an offset lies in. */
+/** The path of the innermost entry that contains an offset. */
 export function pathAt(root: TextNode | undefined, offset: number): Segment[] {
   if (root === undefined || root.kind === "scalar") return [];
   const entry = root.entries.find(({ start, value }) => start <= offset && offset < value.end);
@@ -93,14 +93,14 @@ export function lineAndColumn(text: string, offset: number): Place {
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }
 
-/** A stretch of text, as it is or as it shall be. */
+/** A range of text and its replacement. */
 export interface Part {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** All comments of a text that is JSON5, in order. */
+/** All comments of a JSON5 text, in order. */
 export function commentsIn(text: string): Part[] {
   const found = text.matchAll(/"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|(\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\/)/gu);
   return [...found].flatMap(({ index, 1: comment }) =>
@@ -108,7 +108,7 @@ export function commentsIn(text: string): Part[] {
   );
 }
 
-/** A text with parts of it replaced. The parts must not overlap. */
+/** Replaces parts of a text. The parts must not overlap. */
 export function splice(text: string, parts: readonly Part[]): string {
   let at = 0;
   let result = "";
@@ -119,7 +119,7 @@ export function splice(text: string, parts: readonly Part[]): string {
   return result + text.slice(at);
 }
 
-/** The value a node stands for. */
+/** The value of a node. */
 export function valueOf(text: string, node: TextNode): unknown {
   return JSON5.parse(text.slice(node.start, node.end));
 }
@@ -154,7 +154,7 @@ function createReader(text: string): Reader {
     return new OpenClawError("config.syntax", `${why} at ${line}:${column}`, { details });
   };
 
-  /** By hand and not by pattern: a long or unfinished string must cost no more than its length. */
+  /** Without a regular expression: a long or unterminated string must cost no more than its length. */
   const quoted = (): string | undefined => {
     const quote = text[at];
     if (quote !== '"' && quote !== "'") return undefined;
@@ -168,14 +168,14 @@ function createReader(text: string): Reader {
         return word;
       }
     }
-    throw fail("a string does not end");
+    throw fail("a string is not terminated");
   };
 
   const unquote = (word: string): string => {
     try {
       return String(JSON5.parse(word));
     } catch (error) {
-      if (error instanceof SyntaxError) throw fail("a key before this is not written properly");
+      if (error instanceof SyntaxError) throw fail("the key before this is not valid");
       throw error;
     }
   };

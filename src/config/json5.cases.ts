@@ -1,12 +1,12 @@
-// JSON5 documents in every way people write them, for tests that must hold for all of them.
+// JSON5 documents in every style, for property tests.
 import fc from "fast-check";
 
-/** Objects at the root, since a config is one. Comments stand anywhere but between a key and its value. */
+/** Objects at the root, because a config is one. Comments can be anywhere except between a key and its value. */
 export const anyDocument: fc.Arbitrary<string> = fc
   .tuple(document(), blank(), blank())
   .map(([value, before, after]) => before + value + after);
 
-/** The comments of a text in order; comment signs inside strings do not count. */
+/** The comments of a text in order; comment markers inside strings do not count. */
 export function commentsOf(text: string): string[] {
   const tokens = text.match(/"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\//gu) ?? [];
   return tokens.filter((token) => token.startsWith("/")).map((token) => token.trimEnd());
@@ -47,10 +47,10 @@ function key(): fc.Arbitrary<string> {
 
 function scalar(): fc.Arbitrary<string> {
   const odd = ["0x1F", "+1", "-0", ".5", "5.", "1e3", "-1.5E-7", "Infinity", "-Infinity", "true", "false", "null"];
-  const strange = ['"a\\\nb"', "'\\x41\\u0042\\0'", '"// no comment"', "'/* nor this */'", "'\\v\\'\"'", '"a\\\r\nb"'];
+  const unusual = ['"a\\\nb"', "'\\x41\\u0042\\0'", '"// no comment"', "'/* nor this */'", "'\\v\\'\"'", '"a\\\r\nb"'];
   const word = fc.string({ maxLength: 10, unit: "grapheme" });
   return fc.oneof(
-    fc.constantFrom(...odd, ...strange),
+    fc.constantFrom(...odd, ...unusual),
     fc.integer().map(String),
     word.map((text) => JSON.stringify(text)),
     word.map(single),

@@ -4,11 +4,11 @@ import type { Edit } from "./edit.ts";
 import { formatPath, getAt, hasAt, type ConfigPath } from "./path.ts";
 
 interface Move {
-  /** `*` stands for any index or key. */
+  /** `*` means any index or key. */
   readonly from: ConfigPath;
-  /** Where the value goes as it is; none when a person has to look at it. */
+  /** The new path of the unchanged value; none when a person has to decide. */
   readonly to: readonly ConfigPath[];
-  /** What to write, when `to` does not say it. */
+  /** What to write, when `to` does not determine it. */
   readonly words?: string;
 }
 
@@ -16,7 +16,7 @@ export interface LegacyKey {
   readonly path: ConfigPath;
   readonly message: string;
   readonly hint: string;
-  /** Moves it, where that needs no judgement. */
+  /** Moves the value, where no decision is needed. */
   readonly edits: readonly Edit[];
 }
 
@@ -35,7 +35,7 @@ export function findLegacyKeys(root: unknown): LegacyKey[] {
 const moves: readonly Move[] = [
   { from: ["routing", "allowFrom"], to: [["channels", "whatsapp", "allowFrom"]] },
   {
-    // Which of these channels is in use only its owner knows; a section of its own would switch a channel on.
+    // Only the owner knows which of these channels is in use; a new section would enable a channel.
     from: ["routing", "groupChat", "requireMention"],
     to: [],
     words: 'groups."*".requireMention of channels.whatsapp, telegram or imessage',
@@ -86,7 +86,7 @@ function toLegacyKey(root: unknown, path: ConfigPath, { from, to, words }: Move)
   };
 }
 
-/** Undefined when something is in the way; objects fill each other's gaps. */
+/** Undefined when the target is occupied; objects are merged. */
 function putEdits(root: unknown, target: ConfigPath, value: unknown): Edit[] | undefined {
   if (!hasAt(root, target)) return [{ path: target, value }];
   if (!isRecord(value) || !isRecord(getAt(root, target))) return undefined;
@@ -103,7 +103,7 @@ function matches(value: unknown, from: ConfigPath, path: ConfigPath): ConfigPath
   return Object.entries(value).flatMap(([key, child]) => matches(child, rest, [...path, key]));
 }
 
-/** Each `*` of a target that stands for one of `from` takes what that one matched. */
+/** Each `*` of a target is replaced by what the same `*` of `from` matched. */
 function fillStars(target: ConfigPath, from: ConfigPath, path: ConfigPath): ConfigPath {
   const taken = path.filter((_, index) => from[index] === "*");
   return target.map((segment) => (segment === "*" ? (taken.shift() ?? "*") : segment));

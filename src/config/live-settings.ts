@@ -1,9 +1,9 @@
-// The config in force: read once, swapped when a valid edit arrives, kept when an invalid one does.
+// The current config: read once, replaced by a valid edit, kept after an invalid one.
 import type { Env, Paths } from "../base/paths.ts";
 import { loadConfig, type LoadedConfig } from "./load.ts";
 import type { Config } from "./schema/index.ts";
 
-/** The config in force. `revision` changes whenever `config` does. */
+/** The current config. `revision` changes whenever `config` does. */
 export interface Settings {
   readonly config: Config;
   readonly revision: string;
@@ -13,13 +13,13 @@ export interface Settings {
 export interface LiveSettings {
   readonly now: () => Settings;
   readonly loaded: () => LoadedConfig;
-  /** Puts a valid reading in force; throws for an invalid one, which must never be. */
+  /** Replaces the current config; throws for an invalid one. */
   use(next: LoadedConfig, takesRestart?: boolean): void;
-  /** The last one in force that needed no restart: a gateway has run with it. */
+  /** The last config that needed no restart: a gateway has run with it. */
   readonly good: () => LoadedConfig;
-  /** Puts something over every reading from now on, until the process ends; one that makes it invalid is left out. */
+  /** Adds an override to every config until the process ends; an override that makes it invalid is skipped. */
   overlayBy(overlay: ((base: LoadedConfig) => LoadedConfig) | undefined): void;
-  /** What is on disk now, in force or not. */
+  /** The config on disk, current or not. */
   readonly read: () => LoadedConfig;
 }
 
@@ -39,7 +39,7 @@ export function createSettings(paths: Paths, env: Env, first: LoadedConfig): Liv
     read: () => loadConfig({ paths, env }),
     good: () => good,
     use(next, takesRestart = false) {
-      if (!next.valid) throw new Error("an invalid config cannot be put in force");
+      if (!next.valid) throw new Error("an invalid config cannot become the current one");
       loaded = next;
       if (!takesRestart) good = next;
       inForce();

@@ -1,4 +1,4 @@
-// Reading a config: what is right is filled in, what is wrong is named with file, line, path and a way out.
+// Loading a config: fills in defaults, and names each problem with file, line, path and fix.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
@@ -25,7 +25,7 @@ function load(context: TestContext, text: string, env: Record<string, string> = 
   return loadConfig(makeStateFolder(context, { "openclaw.json": text }, env));
 }
 
-test("without a file the defaults apply", (t) => {
+test("uses the defaults without a file", (t) => {
   const folder = makeStateFolder(t, {});
   const { exists, valid, config, parsed, raw } = loadConfig(folder);
   assert.deepEqual({ exists, valid, parsed, raw }, { exists: false, valid: true, parsed: {}, raw: "" });
@@ -42,7 +42,7 @@ test("without a file the defaults apply", (t) => {
   assert.equal(existsSync(folder.paths.config), false);
 });
 
-test("defaults stay out of what overrides and of channels nobody asked for", (t) => {
+test("fills no defaults into overrides and unused channels", (t) => {
   const { config, valid } = load(
     t,
     "{ agents: { list: [{ id: 'a', sandbox: {}, tools: { exec: {} } }] }, channels: { telegram: { accounts: { x: {} } } } }",
@@ -55,7 +55,7 @@ test("defaults stay out of what overrides and of channels nobody asked for", (t)
   assert.equal(config.channels?.discord, undefined);
 });
 
-test("unknown keys are named with the nearest known one", (t) => {
+test("names unknown keys with the nearest known one", (t) => {
   const loaded = load(t, "{\n  gateway: { portt: 1 },\n  agents: { list: [{ id: 'a', tols: {} }] },\n  zzz: 1,\n}");
   assert.deepEqual(said(loaded), [
     '2:14 gateway.portt: unknown key "portt" (did you mean port?)',
@@ -91,7 +91,7 @@ const wrong: readonly (readonly [text: string, issue: string])[] = [
     "1:30 session.agentToAgent.maxPingPongTurns: must be at most 5",
   ],
   ["[]", "1:1 (root): must be an object"],
-  ["", "1:1 (root): holds no value (write {} for the defaults, or restore a version from the .bak files beside it)"],
+  ["", "1:1 (root): has no value (write {} for the defaults, or restore a version from the .bak files beside it)"],
   ["{ gateway: { port: } }", "1:20 gateway.port: not JSON5: a value is missing at 1:20"],
   ["{ a: { b: 1 c: 2 } }", "1:13 a: not JSON5: a comma is missing at 1:13"],
   ["{ a: '\\x1' }", "1:10 a: not JSON5: invalid character '\\'' at 1:10"],
@@ -104,12 +104,12 @@ const wrong: readonly (readonly [text: string, issue: string])[] = [
 ];
 
 for (const [text, issue] of wrong) {
-  test(`refused: ${text}`, (t) => {
+  test(`rejects ${text}`, (t) => {
     assert.deepEqual(said(load(t, text)), [issue]);
   });
 }
 
-test("variables come from the process, then .env, then the config, and are replaced once", (t) => {
+test("takes variables from the process, then .env, then the config, and replaces each once", (t) => {
   const text =
     "{ env: { A: 'config', vars: { B: 'config', C: 'config' } }, ui: { assistant: { name: '${A}|${B}|${C}|$${A}|${a}|${D}' } } }";
   const files = { "openclaw.json": text, ".env": "export B='dotenv'\nA=dotenv # note\nD=\"${A}\\n\"\n" };
@@ -121,7 +121,7 @@ test("variables come from the process, then .env, then the config, and are repla
   );
 });
 
-test("no file steers the gateway: names that do are refused, a .env elsewhere is not read", (t) => {
+test("rejects variables in files that control the gateway, and reads no .env elsewhere", (t) => {
   const names = [
     "OPENCLAW_STATE_DIR",
     "NODE_OPTIONS",
@@ -153,7 +153,7 @@ test("no file steers the gateway: names that do are refused, a .env elsewhere is
   );
 });
 
-test("older keys are named with the new place", (t) => {
+test("names legacy keys with their replacement", (t) => {
   const loaded = load(
     t,
     "{\n  routing: { allowFrom: ['+1'], odd: 1 },\n  agent: { model: 'a/b' },\n  bindings: [{ agentId: 'main', match: { channel: 'x', accountID: 'y' } }],\n  gateway: { token: 't' },\n}",
@@ -167,7 +167,7 @@ test("older keys are named with the new place", (t) => {
   assert.deepEqual(loaded.legacyIssues, loaded.issues);
 });
 
-test("locate finds what is written and nothing else", (t) => {
+test("locate finds only what is written", (t) => {
   const loaded = load(t, "{\n  tools: {\n    allow: ['read'],\n  },\n}");
   const file = loaded.path;
   assert.deepEqual(loaded.locate("tools.allow[0]"), { file, line: 3, column: 13 });
@@ -175,15 +175,15 @@ test("locate finds what is written and nothing else", (t) => {
   assert.equal(loaded.locate("not a path"), undefined);
 });
 
-test("a key written twice and a byte order mark are noticed and borne", (t) => {
+test("reports duplicate keys and accepts a byte order mark", (t) => {
   const loaded = load(t, "\ufeff{ ui: { seamColor: '#112233' },\n  ui: {} }");
   assert.deepEqual(
     [loaded.valid, loaded.warnings.map(({ path, line, message }) => [path, line, message])],
-    [true, [["ui", 2, "is written twice; the last one counts"]]],
+    [true, [["ui", 2, "is written twice; the last one is used"]]],
   );
 });
 
-test("a file that is not text, not a file or far too deep gives an issue", (t) => {
+test("reports a file that is not text, not a file or nested too deep", (t) => {
   const deep = load(t, "[".repeat(100_000));
   assert.match(deep.issues[0]?.message ?? "", /nested deeper than 100 levels/);
   const objects = load(t, `{ a: ${"{ a: ".repeat(50_000)}`);
@@ -196,13 +196,13 @@ test("the hash is that of the bytes", (t) => {
   assert.equal(load(t, "{}").hash, "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
 });
 
-test("a text is judged in place of the file", (t) => {
+test("validates a given text instead of the file", (t) => {
   const folder = makeStateFolder(t, { "openclaw.json": "{}" });
   assert.equal(loadConfig({ ...folder, text: "{ gateway: { port: 1 } }" }).config.gateway?.port, 1);
   assert.equal(readFileSync(folder.paths.config, "utf8"), "{}");
 });
 
-test("channels of plugins are theirs to check", (t) => {
+test("leaves channels of plugins to the plugins", (t) => {
   const folder = makeStateFolder(t, { "openclaw.json": "{ channels: { matrix: { any: 1 } } }" });
   const { valid, config } = loadConfig({ ...folder, channels: ["matrix"] });
   assert.deepEqual([valid, (config.channels as Record<string, unknown>)["matrix"]], [true, { any: 1 }]);
@@ -219,11 +219,11 @@ test("maxTokens never exceeds contextWindow", (t) => {
   );
   assert.deepEqual(
     warnings.map(({ path, message }) => `${path}: ${message}`),
-    ["models.providers.p.models[0].maxTokens: is more than contextWindow; 100 is used"],
+    ["models.providers.p.models[0].maxTokens: exceeds contextWindow; 100 is used"],
   );
 });
 
-test("a thousand broken files: none crashes, each error names a path and a place", (t) => {
+test("reports each of a thousand broken files with a path and a location, without a crash", (t) => {
   const folder = makeStateFolder(t, {});
   const valid =
     '{ gateway: { port: 1, auth: { token: "x" } }, agents: { list: [{ id: "a", tools: { allow: ["read"] } }] }, channels: { telegram: { groups: { "*": {} } } } }';

@@ -1,4 +1,4 @@
-// The config as it is on disk, read whole: includes, variables, older keys, schema, rules, defaults. Never throws for content.
+// Loads the config from disk: includes, variables, legacy keys, schema, rules, defaults. Never throws for its content.
 import type { Env, Paths } from "../base/paths.ts";
 import { sha256 } from "../base/ids.ts";
 import { OpenClawError } from "../core/error.ts";
@@ -26,10 +26,10 @@ export interface LoadedConfig {
   readonly hash: string;
   /** With includes and variables, without defaults. */
   readonly parsed: unknown;
-  /** With defaults. Nothing but defaults when the file is absent or invalid: look at `valid` first. */
+  /** With defaults. Only defaults when the file is absent or invalid: check `valid` first. */
   readonly config: Config;
   readonly valid: boolean;
-  /** Everything that makes it invalid, older keys included. */
+  /** All problems that make it invalid, including legacy keys. */
   readonly issues: readonly ConfigIssue[];
   readonly warnings: readonly ConfigIssue[];
   readonly legacyIssues: readonly ConfigIssue[];
@@ -37,16 +37,16 @@ export interface LoadedConfig {
   readonly files: readonly string[];
   /** The environment with `<state>/.env` and the config's `env` filled in. */
   readonly env: Env;
-  /** Where a path is written; undefined when it is not. */
+  /** Where a path is written; undefined when it is not in a file. */
   locate(path: string): FilePlace | undefined;
 }
 
 export interface LoadOptions {
   readonly paths: Paths;
   readonly env: Env;
-  /** Judges this text as if it were the file. */
+  /** Validates this text instead of the file. */
   readonly text?: string;
-  /** Channels that plugins bring; their keys are theirs to check. */
+  /** Channels of plugins, which validate their own keys. */
   readonly channels?: readonly string[];
 }
 
@@ -98,7 +98,7 @@ function judge({ parsed, env }: ConfigParts, legacy: readonly ConfigPath[], chan
   return { config: filled, errors, warnings };
 }
 
-/** Taking an older key out may leave its parent behind, empty and just as unknown. */
+/** Removing a legacy key may leave its parent empty and unknown. */
 function isEmptied(path: ConfigPath, legacy: readonly ConfigPath[]): boolean {
   return legacy.some((old) => path.length < old.length && path.every((segment, index) => segment === old[index]));
 }
@@ -107,7 +107,7 @@ function schemaLacks([, id]: readonly string[]): boolean {
   return !Object.hasOwn(schemaRoot.properties?.["channels"]?.properties ?? {}, id ?? "");
 }
 
-/** A model cannot answer with more tokens than it holds. */
+/** A model cannot answer with more tokens than its context window. */
 function clampTokens(value: unknown): unknown {
   const { models } = value as Config;
   for (const { models: list = [] } of Object.values(models?.providers ?? {})) {
@@ -149,7 +149,7 @@ function envWarnings({ dotEnv, configEnv, source }: ConfigParts, paths: Paths): 
   ];
 }
 
-/** json5 takes the last of two equal keys; whoever wrote the first should know. */
+/** json5 uses the last of two equal keys, so the first one is reported. */
 function duplicateWarnings(source: Source | undefined): ConfigIssue[] {
   if (source?.tree === undefined) return [];
   const found: ConfigIssue[] = [];
@@ -158,7 +158,7 @@ function duplicateWarnings(source: Source | undefined): ConfigIssue[] {
     const seen = new Set<string | number>();
     for (const { key, value } of node.entries) {
       if (seen.has(key))
-        found.push(issueOf({ path: [...path, key], message: "is written twice; the last one counts" }, source));
+        found.push(issueOf({ path: [...path, key], message: "is written twice; the last one is used" }, source));
       seen.add(key);
       walk(value, [...path, key]);
     }

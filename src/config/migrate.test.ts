@@ -1,4 +1,4 @@
-// Older keys find their new places; what needs a person stays where it is.
+// Legacy keys are moved to their new paths; those that need a decision stay.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -20,7 +20,7 @@ const older = `{
 }
 `;
 
-test("an older config becomes a valid one, comments kept", (t) => {
+test("turns a legacy config into a valid one and keeps comments", (t) => {
   const { text, moved, left } = migrateText(older);
   const { issues, parsed } = loadConfig(makeStateFolder(t, { "openclaw.json": text }));
   assert.deepEqual([issues, left, moved.length], [[], [], 8]);
@@ -34,7 +34,7 @@ test("an older config becomes a valid one, comments kept", (t) => {
   });
 });
 
-test("what would overwrite or needs judgement is left and named", () => {
+test("keeps and names keys that would overwrite others or need a decision", () => {
   const text =
     '{ gateway: { token: "old", auth: { token: "new" } }, identity: { name: "x" }, routing: { groupChat: { requireMention: true } } }';
   const result = migrateText(text);

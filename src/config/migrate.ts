@@ -1,4 +1,4 @@
-// Older keys moved to their new places, in the text itself, for `openclaw doctor --fix`.
+// Moves legacy keys to their new paths in the text itself, for `openclaw doctor --fix`.
 import { isRecord } from "../core/record.ts";
 import JSON5 from "json5";
 
@@ -9,11 +9,11 @@ import { formatPath, getAt, type ConfigPath } from "./path.ts";
 export interface Migration {
   readonly text: string;
   readonly moved: readonly string[];
-  /** Keys a person has to move, with where they belong. */
+  /** Keys that a person has to move, with their new path. */
   readonly left: readonly { readonly path: string; readonly message: string }[];
 }
 
-/** Nothing is overwritten and nothing is lost: what cannot be moved stays and is listed. The text must be JSON5. */
+/** Overwrites and loses nothing: a key that cannot be moved stays and is listed. The text must be JSON5. */
 export function migrateText(text: string): Migration {
   const moved: string[] = [];
   let current = text;
@@ -27,7 +27,7 @@ export function migrateText(text: string): Migration {
   }
 }
 
-/** `routing: {}` says nothing any more once its last key has moved. */
+/** Removes a section that is empty after its last key was moved. */
 function dropEmptyParents(text: string, path: ConfigPath): string {
   const parent = path.slice(0, -1);
   const value = getAt(JSON5.parse(text), parent);

@@ -1,4 +1,4 @@
-// The nearest key the config schema knows, for paths that lead nowhere.
+// Suggests the nearest known config key for an unknown path.
 import { nearest } from "../core/nearest.ts";
 import { formatPath, parsePath, type ConfigPath } from "./path.ts";
 import { schemaAt, type SchemaNode } from "./schema-node.ts";
@@ -9,15 +9,15 @@ export type NearestKey = { readonly kind: "exact" | "none" } | { readonly kind: 
 export function nearestKey(written: string): NearestKey {
   const path = parsePath(written);
   if (schemaAt(schemaRoot, path) !== undefined) return { kind: "exact" };
-  // Only the first wrong step is corrected: what follows it can be right.
+  // Corrects only the first wrong segment: the following ones may be right.
   const wrong = path.findIndex((_, at) => schemaAt(schemaRoot, path.slice(0, at + 1)) === undefined);
   const parent = schemaAt(schemaRoot, path.slice(0, wrong));
   const step = path[wrong];
   if (parent === undefined || typeof step !== "string") return { kind: "none" };
   const near = nearest(step, keysOf(parent));
   if (near === undefined) return { kind: "none" };
-  const mended: ConfigPath = [...path.slice(0, wrong), near, ...path.slice(wrong + 1)];
-  const known = schemaAt(schemaRoot, mended) === undefined ? mended.slice(0, wrong + 1) : mended;
+  const corrected: ConfigPath = [...path.slice(0, wrong), near, ...path.slice(wrong + 1)];
+  const known = schemaAt(schemaRoot, corrected) === undefined ? corrected.slice(0, wrong + 1) : corrected;
   return { kind: "near", path: formatPath(known) };
 }
 

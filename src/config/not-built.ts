@@ -1,10 +1,10 @@
-// Finds the keys a config sets for parts that do not exist yet (docs/decisions/0037-config-keys-of-parts-not-built.md).
+// Finds config keys of features that are not built yet (docs/decisions/0037-config-keys-of-parts-not-built.md).
 import { isRecord } from "../core/record.ts";
 import { formatPath, type ConfigPath } from "./path.ts";
 import { schemaRoot } from "./schema-root.ts";
 import { childSchema, type SchemaNode } from "./schema-node.ts";
 
-/** The topmost paths only: a section that is not built is named once. */
+/** The topmost paths only: an unbuilt section is named once. */
 export function notBuiltKeys(parsed: unknown): string[] {
   return find(schemaRoot, parsed, []);
 }

@@ -1,4 +1,4 @@
-// The first half of reading a config, without the schema: the file, its includes and its variables.
+// The first half of loading a config, without the schema: the file, its includes and its variables.
 import type { Env, Paths } from "../base/paths.ts";
 import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
@@ -13,7 +13,7 @@ export interface ConfigParts {
   readonly exists: boolean;
   readonly bytes: Uint8Array;
   readonly raw: string;
-  /** An empty object when there is nothing that could be read. */
+  /** An empty object when the file is not readable. */
   readonly parsed: unknown;
   readonly issues: readonly ConfigIssue[];
   readonly files: readonly string[];
@@ -26,11 +26,11 @@ export interface ConfigParts {
 export interface PartsOptions {
   readonly paths: Paths;
   readonly env: Env;
-  /** Taken in place of the file. */
+  /** Used instead of the file. */
   readonly text?: string;
 }
 
-/** Never throws for what a file says. */
+/** Never throws for the content of a file. */
 export function readParts({ paths, env, text }: PartsOptions): ConfigParts {
   const dotEnv = readDotEnv(paths);
   const base = fillIn(env, dotEnv.values);
@@ -87,7 +87,7 @@ export interface MainFile {
   readonly issue?: ConfigIssue;
 }
 
-/** The bytes of the config; none, and `exists` false, when there is no file. */
+/** The bytes of the config; empty, with `exists` false, when there is no file. */
 export function readMain(file: string): MainFile {
   try {
     return { exists: true, bytes: readBytes(file, { follow: true, single: false }) };

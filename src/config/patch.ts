@@ -1,4 +1,4 @@
-// JSON merge patches (objects merge, null removes, everything else replaces), on values and on config texts.
+// JSON merge patches (objects merge, null removes, everything else replaces) on values and config texts.
 import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { editText, type Edit } from "./edit.ts";
@@ -18,8 +18,8 @@ export function mergePatch(current: unknown, patch: unknown): unknown {
 }
 
 /**
- * The text with a patch applied, comments and order kept. `rawPatch` is JSON5 for an object. Markers of redacted secrets
- * leave what is stored untouched; one where nothing is stored throws `config.redacted`.
+ * The text with a patch applied, keeping comments and order. `rawPatch` is a JSON5 object. Markers of redacted secrets
+ * keep the stored value; a marker without one throws `config.redacted`.
  */
 export function patchText(text: string, rawPatch: string): string {
   const given = valueIn("the patch", rawPatch);
@@ -30,8 +30,8 @@ export function patchText(text: string, rawPatch: string): string {
 }
 
 /**
- * What to save for a whole new text. Forms send strict JSON made from values: laid over a text that people wrote, it
- * changes the values and keeps their comments and order. A text somebody wrote is taken as it is.
+ * The text to save for a complete new config. Forms send strict JSON made from values: it is merged into the existing
+ * text, so that comments and order stay. A text written by a person is saved unchanged.
  */
 export function overlayText(currentText: string, nextText: string): string {
   const value = strictValue(nextText);

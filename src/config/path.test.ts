@@ -1,4 +1,4 @@
-// Paths read back what they format, and get, set and unset agree with each other.
+// Paths are parsed as they are formatted, and get, set and unset agree with each other.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -6,7 +6,7 @@ import fc from "fast-check";
 
 import { formatPath, getAt, hasAt, parsePath, setAt, unsetAt } from "./path.ts";
 
-test("paths are read in dots, brackets and quotes", () => {
+test("parses dots, brackets and quotes", () => {
   const read = Object.fromEntries(
     [
       "agents.list[0].tools.exec.node",
@@ -27,7 +27,7 @@ test("paths are read in dots, brackets and quotes", () => {
   });
 });
 
-test("what is no path is refused", () => {
+test("rejects invalid paths", () => {
   for (const written of [
     "",
     ".",
@@ -46,7 +46,7 @@ test("what is no path is refused", () => {
   }
 });
 
-test("every formatted path is read back", () => {
+test("parses every formatted path", () => {
   const segment = fc.oneof(
     fc
       .string({ minLength: 0, maxLength: 8, unit: "grapheme" })
@@ -60,7 +60,7 @@ test("every formatted path is read back", () => {
   );
 });
 
-test("set makes parents and leaves the original alone", () => {
+test("set creates parents and does not change the original", () => {
   const before = { a: { b: [1, 2] } };
   assert.deepEqual(setAt(before, ["a", "b", 2], 3), { a: { b: [1, 2, 3] } });
   assert.deepEqual(setAt(before, ["x", "y", 0, "z"], true), { a: { b: [1, 2] }, x: { y: [{ z: true }] } });
@@ -68,7 +68,7 @@ test("set makes parents and leaves the original alone", () => {
   assert.deepEqual(before, { a: { b: [1, 2] } });
 });
 
-test("steps that cannot be taken are refused", () => {
+test("rejects impossible steps", () => {
   const value = { text: "hi", list: [1], none: null, object: {} };
   const refused: (string | number)[][] = [
     ["text", "x"],
@@ -82,14 +82,14 @@ test("steps that cannot be taken are refused", () => {
   for (const path of refused) assert.throws(() => setAt(value, path, 1), { code: "config.bad-path" }, formatPath(path));
 });
 
-test("unset removes, and only what is there", () => {
+test("unset removes only what exists", () => {
   const value = { a: { b: [1, 2, 3], c: 4 } };
   assert.deepEqual(unsetAt(value, ["a", "b", 1]), { a: { b: [1, 3], c: 4 } });
   assert.deepEqual(unsetAt(value, ["a", "c"]), { a: { b: [1, 2, 3] } });
   assert.equal(unsetAt(value, ["nothing", "here"]), value);
 });
 
-test("only own properties are seen", () => {
+test("sees own properties only", () => {
   assert.equal(getAt({}, ["toString"]), undefined);
   assert.equal(hasAt({ a: undefined }, ["a"]), true);
   assert.equal(hasAt([1], [1]), false);

@@ -5,7 +5,7 @@ import { isRecord } from "../core/record.ts";
 export type Segment = string | number;
 export type ConfigPath = readonly Segment[];
 
-/** Throws `config.bad-path`. The empty path is not a path; programs that mean the root pass `[]`. */
+/** Throws `config.bad-path`. The empty path is not valid; code that means the root passes `[]`. */
 export function parsePath(written: string): Segment[] {
   const segments: Segment[] = [];
   let at = 0;
@@ -20,7 +20,7 @@ export function parsePath(written: string): Segment[] {
   return segments;
 }
 
-/** The spelling `parsePath` reads back to the same segments. */
+/** The spelling that `parsePath` parses to the same segments. */
 export function formatPath(path: ConfigPath): string {
   return path.reduce<string>((written, segment) => {
     if (typeof segment === "number") return `${written}[${segment}]`;
@@ -29,7 +29,7 @@ export function formatPath(path: ConfigPath): string {
   }, "");
 }
 
-/** Own properties only; undefined when anything on the way is missing. */
+/** Own properties only; undefined when a segment is missing. */
 export function getAt(root: unknown, path: ConfigPath): unknown {
   let value = root;
   for (const segment of path) {
@@ -44,12 +44,12 @@ export function hasAt(root: unknown, path: ConfigPath): boolean {
   return last === undefined ? root !== undefined : hasOwn(getAt(root, path.slice(0, -1)), last);
 }
 
-/** A copy with the value at the path; missing parents are made, a parent that is no container is refused. */
+/** A copy with the value at the path; creates missing parents, rejects a parent that is not a container. */
 export function setAt(root: unknown, path: ConfigPath, value: unknown): unknown {
   return setFrom(root, path, 0, value);
 }
 
-/** A copy without what stands at the path; the same value when nothing does. */
+/** A copy without the value at the path; the same value when there is none. */
 export function unsetAt(root: unknown, path: ConfigPath): unknown {
   const [segment, ...rest] = path;
   if (segment === undefined || !hasOwn(root, segment)) return root;
@@ -58,13 +58,13 @@ export function unsetAt(root: unknown, path: ConfigPath): unknown {
   return Object.fromEntries(Object.entries(root as object).filter(([key]) => key !== segment));
 }
 
-/** Refuses a step that cannot be taken: a word into an array, an index past the end, anything into a scalar. */
+/** Rejects an impossible step: a key in an array, an index past the end, any step into a scalar. */
 export function checkStep(parent: unknown, path: ConfigPath, depth: number): void {
   const problem = stepProblem(parent, path[depth], formatPath(path.slice(0, depth)) || "the config");
   if (problem !== undefined) throw badPath(formatPath(path), problem);
 }
 
-/** Keys no config may have: they would reach into the machinery of objects. */
+/** Keys that no config may have, because they affect object prototypes. */
 export const forbiddenKeys: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 function setFrom(parent: unknown, path: ConfigPath, depth: number, value: unknown): unknown {

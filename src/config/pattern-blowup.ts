@@ -1,7 +1,8 @@
-// Judges whether a regular expression can run for ever: whether a loop reads one text in two ways, or too many loops share it.
+// Detects regular expressions with exponential time: a loop that can match one text in two ways, or too many adjacent
+// loops.
 import { everyChar, parsePattern, type CharSet, type Piece } from "./pattern-syntax.ts";
 
-/** True also for patterns too large to judge. */
+/** Also true for patterns that are too large to check. */
 export function canExplode(source: string, flags: string): boolean {
   return judge(parsePattern(source, flags));
 }
@@ -14,24 +15,24 @@ function judge(piece: Piece): boolean {
 }
 
 const maxPositions = 400;
-/** Loops in a row over the same characters; ordinary patterns have up to three. */
+/** Adjacent loops over the same characters; ordinary patterns have up to three. */
 const maxChain = 4;
-/** Ways to read one text without any loop: as a power of two. */
+/** Number of ways to match one text without a loop, as a power of two. */
 const maxForks = 13;
-/** What a judgement may cost; a pattern that needs more is refused like the ones it looks for. */
+/** Maximum cost of a check; a pattern beyond it is rejected. */
 const maxComparisons = 2_000_000;
-/** Longer bounded repetitions are taken as unbounded ones. */
+/** Longer bounded repetitions are treated as unbounded. */
 const unrolled = 3;
 
-/** One position per character the pattern can stand on; `next` counts how many ways lead from one to another. */
+/** One position per character of the pattern; `next` counts the ways from one position to another. */
 interface Graph {
   readonly sets: CharSet[];
   readonly next: Map<number, number>[];
 }
 
-/** A position stands in `first` or `last` as often as there are ways to come to it or to leave from it, at most twice. */
+/** A position is in `first` or `last` once for each way to enter or leave it, at most twice. */
 interface Span {
-  /** How many ways there are to read nothing; more than one way counts as two. */
+  /** Number of ways to match the empty text; more than one counts as two. */
   readonly empties: number;
   readonly first: readonly number[];
   readonly last: readonly number[];
@@ -96,7 +97,7 @@ function atMostTwice(positions: readonly number[]): number[] {
 }
 
 /**
- * The rounds that must be may read nothing, the others may not: in (a?)+ an a is read by the first round, or by the
+ * Required rounds may match nothing, optional ones may not: in (a?)+ an `a` is matched by the first round, or by the
  * second one after an empty first.
  */
 function repeat({ part, min, max }: Piece & { kind: "repeat" }, graph: Graph, looks: Piece[]): Span {
@@ -127,7 +128,7 @@ function connect(graph: Graph, from: readonly number[], to: readonly number[]): 
   for (const a of from) for (const b of to) graph.next[a]?.set(b, (graph.next[a].get(b) ?? 0) + 1);
 }
 
-/** A loop is ambiguous when two different walks around it, from one position back to it, read the same text. */
+/** A loop is ambiguous when two different paths around it, from one position back to it, match the same text. */
 function isAmbiguous(graph: Graph): boolean {
   const overlaps = (a: number, b: number): boolean => intersects(graph.sets[a] ?? [], graph.sets[b] ?? []);
   const loops: Loop[] = [];
@@ -144,8 +145,8 @@ function isAmbiguous(graph: Graph): boolean {
 }
 
 /**
- * How often a walk can fork while it reads the same text, as a power of two: a?a?a? reads an a in three places. Loops are
- * judged by themselves, so a walk through one goes on behind it.
+ * How often a path can fork while it matches the same text, as a power of two: a?a?a? matches an `a` in three places.
+ * Loops are checked separately, so a path through a loop continues after it.
  */
 function forksAhead(graph: Graph, loops: readonly Loop[], overlaps: (a: number, b: number) => boolean): number {
   const loopOf = new Map(loops.flatMap((loop) => [...loop.positions].map((position) => [position, loop] as const)));
@@ -174,7 +175,7 @@ interface Loop {
   readonly positions: ReadonlySet<number>;
 }
 
-/** How many loops in a row can share the same text between them: the time grows with that power of its length. */
+/** How many adjacent loops can match the same text: the time grows with that power of its length. */
 function longestChain(graph: Graph, loops: readonly Loop[], overlaps: (a: number, b: number) => boolean): number {
   const lengths = new Map<Loop, number>();
   const lengthFrom = (loop: Loop): number => {
@@ -193,7 +194,7 @@ function shareText(a: Loop, b: Loop, overlaps: (a: number, b: number) => boolean
   return [...a.positions].some((x) => [...b.positions].some((y) => overlaps(x, y)));
 }
 
-/** All positions that lie on a way from `start` back to itself. */
+/** All positions on a path from `start` back to itself. */
 function loopThrough(graph: Graph, start: number): ReadonlySet<number> {
   const ahead = reach([start], (position) => [...(graph.next[position]?.keys() ?? [])]);
   const behind = reach([start], (position) => graph.next.flatMap((next, from) => (next.has(position) ? [from] : [])));
@@ -231,7 +232,7 @@ function isLoopAmbiguous(
   return [...pairs].some((pair) => back.has(pair) && Math.floor(pair / size) !== pair % size);
 }
 
-/** What can be reached in one step or more. */
+/** Positions reachable in one step or more. */
 function reach(from: readonly number[], next: (at: number) => readonly number[]): ReadonlySet<number> {
   const found = new Set<number>();
   const waiting = from.flatMap((start) => [...next(start)]);

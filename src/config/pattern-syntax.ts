@@ -1,4 +1,4 @@
-// Regular expressions as a tree, just deep enough to judge how they repeat. Expects a source that compiles.
+// Parses regular expressions into a tree with enough detail to check repetition. Expects a source that compiles.
 
 /** Inclusive ranges of code points. */
 export type CharSet = readonly (readonly [from: number, to: number])[];
@@ -8,7 +8,7 @@ export type Piece =
   | { readonly kind: "empty" }
   | { readonly kind: "all" | "any"; readonly parts: readonly Piece[] }
   | { readonly kind: "repeat"; readonly part: Piece; readonly min: number; readonly max: number }
-  /** Looks without moving: judged on its own. */
+  /** Matches without consuming text: checked separately. */
   | { readonly kind: "look"; readonly part: Piece };
 
 export const everyChar: CharSet = [[0, 0x10ffff]];
@@ -73,7 +73,7 @@ export function parsePattern(source: string, flags: string): Piece {
 
   const escape = (): Piece => {
     if (eat("b") || eat("B")) return { kind: "empty" };
-    // A back reference repeats whatever was matched, so it may be any text.
+    // A back reference repeats earlier text, so it counts as any text.
     if (/^[1-9k]/.test(chars[at] ?? "")) {
       if (chars[at++] === "k") while (at < chars.length && chars[at++] !== ">");
       return { kind: "repeat", part: char(everyChar), min: 0, max: Infinity };
@@ -170,7 +170,7 @@ function complement(set: CharSet): CharSet {
   return next <= 0x10ffff ? [...gaps, [next, 0x10ffff]] : gaps;
 }
 
-/** Exact for ASCII; beyond it any letter may stand for any other, which only makes the judgement stricter. */
+/** Exact for ASCII; beyond it any letter counts as any other, which only makes the check stricter. */
 function withBothCases(set: CharSet): CharSet {
   return set.flatMap(([from, to]): CharSet => {
     const shifted = (low: number, high: number, by: number): CharSet =>

@@ -1,4 +1,4 @@
-// Patterns that can run for ever are refused, the ones people really write are not.
+// Rejects patterns with exponential time, and accepts those that people write.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -51,24 +51,24 @@ const sound = [
   "[a-z]{1,3}[a-z0-9]{1,3}[a-z]{1,3}",
 ];
 
-test("exponential patterns are refused, with a way out", () => {
+test("rejects exponential patterns and suggests a fix", () => {
   for (const written of dangerous) {
-    assert.throws(() => compilePattern(written), { code: "config.bad-pattern", message: /block everything/ }, written);
+    assert.throws(() => compilePattern(written), { code: "config.bad-pattern", message: /block the gateway/ }, written);
   }
 });
 
-test("ordinary patterns compile", () => {
+test("compiles ordinary patterns", () => {
   for (const written of sound) assert.ok(compilePattern(written) instanceof RegExp, written);
   assert.deepEqual([compilePattern("x").flags, compilePattern("/x/g").flags], ["gi", "g"]);
 });
 
-test("what does not compile is refused", () => {
+test("rejects patterns that do not compile", () => {
   for (const written of ["(", "[", "a**", "/x/q", "x".repeat(1001)]) {
     assert.throws(() => compilePattern(written), { code: "config.bad-pattern" }, written);
   }
 });
 
-test("what is let through does not explode on the text that hurts most", () => {
+test("accepted patterns stay fast on the worst-case text", () => {
   const atom = fc.constantFrom("a", "b", "ab", "[ab]", "(a?)", ".", "(a|b)", "(ab|c)", "(a)", "\\w", "(a?|b?)", "(|a)");
   const pattern = fc
     .array(fc.tuple(atom, fc.constantFrom("", "*", "+", "?", "{1,2}")), { minLength: 1, maxLength: 3 })
@@ -82,8 +82,8 @@ test("what is let through does not explode on the text that hurts most", () => {
       if (isRefused(`/${source}/`)) return;
       const [once, more] = [steps(source, unit, 24), steps(source, unit, 36)];
       assert.ok(once < MAX_STEPS, "a line of 24 characters is read in no time");
-      // Up to four loops in a row are let through: half as much text again takes 1.5^4 times as long, a little more while
-      // it is short, and no exponential one stays below this.
+      // Up to four adjacent loops are accepted: 1.5 times the text takes 1.5^4 times as long, a little more for short
+      // texts, and no exponential pattern stays below this.
       if (once * MAX_GROWTH < MAX_STEPS) assert.ok(more < once * MAX_GROWTH, `${more / once} times as long`);
     }),
     { numRuns: Number(process.env["OPENCLAW_FUZZ_RUNS"] ?? 150) },
@@ -103,7 +103,7 @@ function isRefused(written: string): boolean {
 const MAX_STEPS = 20_000_000;
 const MAX_GROWTH = 24;
 
-/** Steps a plain backtracking matcher takes to find that `unit` over and over, then `!`, does not match. */
+/** Steps that a simple backtracking matcher takes to find that repeated `unit`, then `!`, does not match. */
 function steps(source: string, unit: string, length: number): number {
   const text = `${unit.repeat(length).slice(0, length)}!`;
   let count = 0;

@@ -1,4 +1,4 @@
-// Patterns people write into the config: compiled, or refused when a text exists on which they would run for ever.
+// Compiles patterns of the config, and rejects those that can take exponential time.
 import { OpenClawError } from "../core/error.ts";
 import { canExplode } from "./pattern-blowup.ts";
 import type { Config } from "./schema/index.ts";
@@ -6,8 +6,9 @@ import type { Config } from "./schema/index.ts";
 const maxLength = 1000;
 
 /**
- * `re` (any case, all matches) or `/re/flags`. Throws `config.bad-pattern` for what does not compile and for nested or
- * overlapping repetition such as `(a+)+$`. What passes can still take quadratic time: match bounded pieces of text.
+ * `re` (case-insensitive, all matches) or `/re/flags`. Throws `config.bad-pattern` for a pattern that does not compile
+ * and for nested or overlapping repetition such as `(a+)+$`. An accepted pattern can still take quadratic time: match
+ * bounded texts.
  */
 export function compilePattern(written: string): RegExp {
   const slashed = /^\/(.+)\/([a-z]*)$/su.exec(written);
@@ -20,13 +21,13 @@ export function compilePattern(written: string): RegExp {
   if (canExplode(source, flags)) {
     throw badPattern(
       written,
-      "it repeats something that itself repeats or overlaps, so one long line could block everything",
+      "it repeats something that itself repeats or overlaps, so one long line could block the gateway",
     );
   }
   return compiled;
 }
 
-/** `logging.redactPatterns` of a checked config, compiled; undefined while the built-in shapes apply. */
+/** `logging.redactPatterns` of a valid config, compiled; undefined while the built-in patterns apply. */
 export function redactionPatterns(config: Config): RegExp[] | undefined {
   return config.logging?.redactPatterns?.map(compilePattern);
 }
@@ -44,7 +45,7 @@ function badPattern(written: string, why: string, cause?: unknown): OpenClawErro
     "config.bad-pattern",
     `not a usable pattern: ${JSON.stringify(written.slice(0, 80))}: ${why}`,
     {
-      hint: "write the repetition once, for example a+ in place of (a+)+",
+      hint: "write the repetition once, for example a+ instead of (a+)+",
       cause,
     },
   );

@@ -1,4 +1,4 @@
-// One value without the schema: from the file when it is there, else the default.
+// Reads one value without the schema: from the file when it is set, otherwise the default.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
@@ -27,7 +27,7 @@ test("reports an unreadable file", async (t) => {
   });
 });
 
-test("a value that is in the file is read without the schema library", (t) => {
+test("reads a value of the file without the schema library", (t) => {
   const folder = makeStateFolder(t, { "openclaw.json": "{ gateway: { port: 4 } }" });
   const script = `
     const { peekConfig } = await import(${JSON.stringify(new URL("./peek.ts", import.meta.url).href)});

@@ -8,11 +8,14 @@ import { getAt, hasAt, parsePath } from "./path.ts";
 export interface Peek {
   readonly found: boolean;
   readonly value: unknown;
-  /** Whether the file says so or only the schema's default. */
+  /** Whether the value comes from the file or from a default. */
   readonly from: "file" | "default" | "none";
 }
 
-/** What the file says; else the default, for which the schema is loaded. Throws `config.invalid` for an unreadable file. */
+/**
+ * The value of the file; otherwise the default, for which the schema is loaded. Throws `config.invalid` for an
+ * unreadable file.
+ */
 export async function peekConfig(
   { paths, env }: { readonly paths: Paths; readonly env: Env },
   path: string,

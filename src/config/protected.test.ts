@@ -1,4 +1,4 @@
-// What of a config change is the owner's: the list itself, what it does not know, and what only the text shows.
+// Which config changes need the owner: listed paths, unknown paths, and includes or variables in the text.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
@@ -36,7 +36,7 @@ test("protects every path of docs/decisions/0018-protected-config-paths.md", () 
     assert.notEqual(protectedReason(parsePath(path)), undefined, path);
 });
 
-test("what else opens a door, starts a program or sends things elsewhere is protected too", () => {
+test("protects keys that give access, start programs or send data elsewhere", () => {
   for (const path of [
     "agents.list",
     "agents.list[0].id",
@@ -69,7 +69,7 @@ test("what else opens a door, starts a program or sends things elsewhere is prot
     assert.notEqual(protectedReason(parsePath(path)), undefined, path);
 });
 
-test("looks, words and sizes are not", () => {
+test("does not protect appearance, texts and sizes", () => {
   for (const path of [
     "ui.assistant.name",
     "agents.defaults.model.primary",
@@ -83,10 +83,10 @@ test("looks, words and sizes are not", () => {
     assert.equal(protectedReason(parsePath(path)), undefined, path);
 });
 
-test("no key that names a program, a file, an address or a secret may be changed without the owner", () => {
+test("protects every key that names a program, a file, a URL or a secret", () => {
   const dangerous =
     /(?:command|args|path|paths|dir|dirs|file|url|host|port|token|apikey|password|secret|env|headers|proxy|module|exec|store|allow|allowfrom|policy|scope|root|workspace|binds|image)$/i;
-  // These end like one and are none: how long, how much, or a word of the reply.
+  // These have similar names but are durations, sizes or words of a reply.
   const harmless = new Set([
     "agents.defaults.contextPruning.tools.allow",
     "messages.ackReactionScope",
@@ -99,7 +99,7 @@ test("no key that names a program, a file, an address or a secret may be changed
   assert.deepEqual(open, []);
 });
 
-test("whatever changes below a protected key is found, and what is the same is not", () => {
+test("finds every change below a protected key, and no equal value", () => {
   const value = fc.jsonValue({ maxDepth: 4 }).map((json) => JSON.parse(JSON.stringify(json)) as unknown);
   fc.assert(
     fc.property(value, value, (from, to) => {
@@ -120,7 +120,7 @@ test("needs approval for an unlisted path", () => {
   assert.equal(protectedReason(["somethingNew", "enabled"]), "is not known to be harmless");
 });
 
-test("every change is found: new, other, gone, empty, inside lists and below new keys", () => {
+test("finds every change: new, changed, removed, empty, inside lists and below new keys", () => {
   assert.deepEqual(touched({ tools: { exec: { ask: "always" } } }, { tools: { exec: { ask: "off" } } }), [
     "tools.exec.ask changed",
   ]);
@@ -138,7 +138,7 @@ test("every change is found: new, other, gone, empty, inside lists and below new
   assert.deepEqual(touched({ tools: 1 }, undefined), ["tools removed"]);
 });
 
-test("a value taken from the environment, or another file drawn in, is the owner's even under a harmless key", () => {
+test("protects values from the environment and included files even under a harmless key", () => {
   const before = { source: {}, parsed: {} };
   assert.deepEqual(
     protectedChanges(before, {
@@ -152,22 +152,22 @@ test("a value taken from the environment, or another file drawn in, is the owner
       source: { ui: { $include: "./more.json" } },
       parsed: { ui: { assistant: { name: "x" } } },
     }),
-    [{ path: "ui.$include", change: "set", reason: "draws in another file" }],
+    [{ path: "ui.$include", change: "set", reason: "includes another file" }],
   );
 });
 
-test("a file drawn in where a plain value or a list stood is seen as well", () => {
+test("finds an include that replaces a plain value or a list", () => {
   const side = (value: unknown, parsed: unknown = value) => ({
     source: { agents: { defaults: { model: value } }, messages: { groupChat: { mentionPatterns: [value] } } },
     parsed: { agents: { defaults: { model: parsed } }, messages: { groupChat: { mentionPatterns: [parsed] } } },
   });
   assert.deepEqual(protectedChanges(side("a/b"), side({ $include: "./workspace/m.json" }, "a/c")), [
-    { path: "agents.defaults.model", change: "changed", reason: "draws in another file" },
-    { path: "messages.groupChat.mentionPatterns[0]", change: "changed", reason: "draws in another file" },
+    { path: "agents.defaults.model", change: "changed", reason: "includes another file" },
+    { path: "messages.groupChat.mentionPatterns[0]", change: "changed", reason: "includes another file" },
   ]);
 });
 
-test("an agent renames itself, and no other agent", () => {
+test("lets an agent rename itself, and no other agent", () => {
   const side = (main: string, weak: string) => {
     const list = [
       { id: "Main", identity: { name: main } },
@@ -183,7 +183,7 @@ test("an agent renames itself, and no other agent", () => {
   ]);
 });
 
-test("a patch of comments and order alone touches nothing", () => {
+test("a patch of comments and order alone changes no path", () => {
   const text = "{\n  // one\n  tools: { deny: ['exec'] },\n}\n";
   const after = patchText(text, "{ui:{assistant:{name:'A'}}}");
   const valueOf = (written: string): unknown => {
@@ -194,6 +194,6 @@ test("a patch of comments and order alone touches nothing", () => {
   assert.match(after, /\/\/ one/);
 });
 
-test("every protected path says why", () => {
+test("every protected path has a reason", () => {
   for (const [pattern, reason] of protectedPaths) assert.match(reason, /^[a-z].{8,}[a-z]$/, pattern);
 });

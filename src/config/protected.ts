@@ -12,13 +12,13 @@ export interface ProtectedChange {
   readonly reason: string;
 }
 
-/** One side of a change: the text read as it stands, and with includes and variables filled in. */
+/** One side of a change: the parsed text, and the same with includes and variables resolved. */
 export interface ConfigSide {
   readonly source: unknown;
   readonly parsed: unknown;
 }
 
-/** What of a change by that agent needs the owner, and why. Empty when all of it is harmless. Pure. */
+/** The parts of a change by that agent that need the owner, and why. Empty when all of it is harmless. Pure. */
 export function protectedChanges(before: ConfigSide, after: ConfigSide, agent?: AgentId): ProtectedChange[] {
   const written = changedLeaves(before.source, after.source, []).flatMap(({ path, from, to }) => {
     const reason = writtenReason(path, to);
@@ -31,7 +31,7 @@ export function protectedChanges(before: ConfigSide, after: ConfigSide, agent?: 
   return [...new Map([...written, ...meant].map((one) => [one.path, one])).values()];
 }
 
-/** Why a path is the owner's to change; undefined when an agent may change it by itself. */
+/** Why a path needs the owner; undefined when an agent may change it. */
 export function protectedReason(path: ConfigPath): string | undefined {
   const named = protectedPaths.find(([pattern]) => begins(pattern, path));
   if (named !== undefined) return named[1];
@@ -40,20 +40,25 @@ export function protectedReason(path: ConfigPath): string | undefined {
 
 const UNKNOWN = "is not known to be harmless";
 
-/** Names and models of other agents: what is harmless to oneself may be an order to somebody with more rights. */
+/**
+ * Names and models of other agents: a setting that is harmless for one agent may be an instruction to another with more
+ * rights.
+ */
 function othersReason([first, list, at]: ConfigPath, parsed: unknown, agent?: AgentId): string | undefined {
   if (agent === undefined || first !== "agents" || list !== "list" || at === undefined) return undefined;
   const id = getAt(parsed, ["agents", "list", at, "id"]);
   return typeof id === "string" && parseAgentId(id) === agent ? undefined : "belongs to another agent";
 }
 
-/** Dots between segments; `*` stands for any one segment. The first that fits the start of a path gives the reason. */
+/**
+ * Dots between segments; `*` means any one segment. The first entry that matches the start of a path gives the reason.
+ */
 export const protectedPaths: readonly (readonly [pattern: string, reason: string])[] = [
   ["tools", "decides which tools run and under which rules"],
   ["agents.*.tools", "decides which tools an agent has"],
   ["agents.list.*.tools", "decides which tools an agent has"],
-  ["agents.*.sandbox", "decides what keeps commands inside walls"],
-  ["agents.list.*.sandbox", "decides what keeps commands inside walls"],
+  ["agents.*.sandbox", "decides what the sandbox allows"],
+  ["agents.list.*.sandbox", "decides what the sandbox allows"],
   ["agents.defaults.elevatedDefault", "lets commands leave the sandbox"],
   ["agents.defaults.cliBackends", "names programs that are started"],
   ["agents.list.*.subagents", "decides whom an agent may give work to"],
@@ -63,18 +68,19 @@ export const protectedPaths: readonly (readonly [pattern: string, reason: string
     "agents.defaults.heartbeat.prompt",
     "agents.list.*.heartbeat.prompt",
     "agents.defaults.compaction.memoryFlush",
-  ].map((path) => [path, "is what agents are told to do when nobody is there"] as const),
+  ].map((path) => [path, "is the prompt of agents in unattended turns"] as const),
   ["agents.defaults.budget", "limits what agents may spend"],
   ["agents.list.*.budget", "limits what agents may spend"],
-  ["gateway.auth", "decides who may enter"],
+  ["gateway.auth", "decides who may connect"],
   ["gateway.bind", "decides who can reach the gateway"],
   ["gateway", "decides who can reach the gateway, and how"],
-  ["channels.*.allowFrom", "decides who may speak to agents"],
-  ["channels", "decides who may speak to agents, and where"],
+  ["channels.*.allowFrom", "decides who may write to agents"],
+  ["channels", "decides who may write to agents, and where"],
   ["commands", "decides what people may do from a chat"],
   ["plugins", "loads code"],
-  ["hooks", "lets the outside start work, and loads code"],
-  ["approvals", "decides who is asked"],
+  ["mcp", "starts programs and sends data to other machines"],
+  ["hooks", "lets other programs start work, and loads code"],
+  ["approvals", "decides who is asked for approval"],
   ["env", "changes the environment of the gateway"],
   ["models", "decides where conversations and keys are sent"],
   ["auth.profiles", "names credentials"],
@@ -85,21 +91,21 @@ export const protectedPaths: readonly (readonly [pattern: string, reason: string
   ["session.dmScope", "decides who shares a conversation"],
   ["session.scope", "decides who shares a conversation"],
   ["session.identityLinks", "decides who counts as the same person"],
-  ["session.store", "moves what is kept"],
+  ["session.store", "moves stored data"],
   ["skills", "loads instructions and variables from elsewhere"],
   ["browser", "starts programs and reaches other machines"],
   ["nodeHost", "opens this machine to others"],
   ["canvasHost", "serves files"],
   ["memory.qmd", "names programs that are started"],
   ["discovery", "announces the gateway on the network"],
-  ["logging.file", "writes to a place of its choice"],
+  ["logging.file", "writes to a configurable path"],
   ["logging.redactSensitive", "hides secrets in logs"],
   ["logging.redactPatterns", "hides secrets in logs"],
-  ["diagnostics", "sends what happens to another machine"],
+  ["diagnostics", "sends telemetry to another machine"],
   ["update", "decides which code is installed"],
 ];
 
-/** Looks, words, times and sizes: nothing here opens a door, starts a program or sends anything elsewhere. */
+/** Appearance, texts, times and sizes: these give no access, start no program and send no data elsewhere. */
 const openPaths: readonly string[] = [
   "$schema",
   "meta",
@@ -183,11 +189,11 @@ function begins(pattern: string, path: ConfigPath): boolean {
   return words.length <= path.length && words.every((word, at) => word === "*" || word === String(path[at]));
 }
 
-/** What only the text shows: other files drawn in, and values taken from the environment. */
+/** Visible only in the text: included files, and values from the environment. */
 function writtenReason(path: ConfigPath, to: unknown): string | undefined {
   const text = JSON.stringify(to ?? null);
-  // Also where it takes the place of a plain value, and then stands below the path.
-  if (path.includes("$include") || text.includes('"$include"')) return "draws in another file";
+  // Also where it replaces a plain value and is then below the path.
+  if (path.includes("$include") || text.includes('"$include"')) return "includes another file";
   return text.includes("${") ? "takes a value from the environment" : undefined;
 }
 
@@ -202,7 +208,9 @@ interface Leaf {
   readonly to: unknown;
 }
 
-/** Down to single values on both sides, also below a key that is new or gone; an entry that is empty counts as one. */
+/**
+ * Compares down to single values on both sides, also below a new or removed key; an empty container counts as a value.
+ */
 function changedLeaves(from: unknown, to: unknown, path: readonly Segment[]): Leaf[] {
   if (isDeepStrictEqual(from, to)) return [];
   if (Array.isArray(from) && Array.isArray(to) && from.length === to.length)
@@ -213,7 +221,7 @@ function changedLeaves(from: unknown, to: unknown, path: readonly Segment[]): Le
   return [...keys].flatMap((key) => changedLeaves(own(from, key), own(to, key), [...path, key]));
 }
 
-/** Never what every object inherits: a key may be called `toString`. */
+/** Own properties only: a key may be named `toString`. */
 function own(tree: Record<string, unknown> | undefined, key: string): unknown {
   return tree !== undefined && Object.hasOwn(tree, key) ? tree[key] : undefined;
 }

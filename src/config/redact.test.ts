@@ -1,4 +1,4 @@
-// Secrets leave a config, nothing else does, and they come back only where they were.
+// Redaction hides secrets and nothing else, and restores them only where they were.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -27,7 +27,7 @@ const written = `{
 
 const value: unknown = JSON5.parse(written);
 
-test("exactly the secrets are taken out of a value", () => {
+test("redacts exactly the secrets of a value", () => {
   assert.deepEqual(redactConfig(value), {
     gateway: { auth: { mode: "token", token: redacted }, port: 1 },
     models: {
@@ -49,7 +49,7 @@ test("exactly the secrets are taken out of a value", () => {
   });
 });
 
-test("the text loses the same secrets and those in comments, and keeps everything else", () => {
+test("redacts the same secrets in the text and in comments, and keeps everything else", () => {
   const expected = written
     .replace('"left-in-a-comment"', `"${redacted}"`)
     .replace("'gw-secret'", `'${redacted}'`)
@@ -64,21 +64,21 @@ test("the text loses the same secrets and those in comments, and keeps everythin
   assert.equal(restoreRedactedText(expected, written), written);
 });
 
-test("secrets in a text that cannot be read are hidden too", () => {
+test("redacts secrets in an unparsable text", () => {
   assert.equal(
     redactRaw('{ token: "abc", maxTokens: 5, apiKey: xyz, '),
     `{ token: "${redacted}", maxTokens: 5, apiKey: "${redacted}", `,
   );
 });
 
-test("the first of two equal keys is hidden as well", () => {
+test("redacts the first of two equal keys as well", () => {
   assert.equal(
     redactRaw("{ hooks: { token: 'a', token: 'b' } }"),
     `{ hooks: { token: '${redacted}', token: '${redacted}' } }`,
   );
 });
 
-test("values wrongly placed or of the wrong kind are hidden as well", () => {
+test("redacts misplaced values and values of the wrong type", () => {
   assert.deepEqual(redactConfig({ gateway: { auth: { token: 12345 } }, apiToken: "x", telegram: { botToken: "y" } }), {
     gateway: { auth: { token: redacted } },
     apiToken: redacted,
@@ -86,7 +86,7 @@ test("values wrongly placed or of the wrong kind are hidden as well", () => {
   });
 });
 
-test("all secret values are listed", () => {
+test("lists all secret values", () => {
   const config = {
     gateway: { auth: { token: "a-token", password: "pw" } },
     diagnostics: { otel: { headers: { Authorization: "Bearer inner" } } },
@@ -94,7 +94,7 @@ test("all secret values are listed", () => {
   assert.deepEqual(secretsOf(config), ["a-token", "pw", "Bearer inner", "inner"]);
 });
 
-test("names are judged by how they end", () => {
+test("recognizes secrets by the end of a name", () => {
   const names = [
     "apiKey",
     "OPENAI_API_KEY",
@@ -119,7 +119,7 @@ test("names are judged by how they end", () => {
   ]);
 });
 
-test("untouched markers bring the stored value back", () => {
+test("unchanged markers restore the stored value", () => {
   const current = {
     gateway: { auth: { token: "t" } },
     agents: {
@@ -144,7 +144,7 @@ const refused: readonly (readonly [what: string, next: unknown])[] = [
 ];
 
 for (const [what, next] of refused) {
-  test(`a marker is refused ${what}`, () => {
+  test(`rejects a marker ${what}`, () => {
     const current = { a: "Bearer x", list: ["1", "2"], byId: [{ id: "old", k: "1" }] };
     assert.throws(() => restoreRedacted(next, current), { code: "config.redacted" });
     assert.throws(() => restoreRedactedText(JSON.stringify(next), JSON.stringify(current)), {
@@ -153,13 +153,13 @@ for (const [what, next] of refused) {
   });
 }
 
-test("references come back as references", () => {
+test("restores references as references", () => {
   const current = "{ gateway: { auth: { token: 'plain', password: '${PW}' } } }";
   const next = `{ gateway: { auth: { password: "${redacted}", token: "${redacted}" } } }`;
   assert.equal(restoreRedactedText(next, current), "{ gateway: { auth: { password: '${PW}', token: 'plain' } } }");
 });
 
-test("out and in again is the same text, whatever it is", () => {
+test("redacting and restoring gives the same text, for any text", () => {
   fc.assert(
     fc.property(anyDocument, fc.string({ minLength: 1 }), (document, secret) => {
       const text = `{ hooks: { token: ${JSON.stringify(secret)} }, x: ${document} }`;
@@ -167,7 +167,7 @@ test("out and in again is the same text, whatever it is", () => {
       assert.equal(restoreRedactedText(hidden, text), text);
       const { hooks, ...rest } = JSON5.parse(hidden) as Record<string, unknown>;
       assert.deepEqual(hooks, { token: redacted });
-      // A name such as `key` in a place the schema does not know is hidden too; everything else is as it was.
+      // A name such as `key` in an unknown section is redacted, too; everything else is unchanged.
       assert.deepEqual(rest, { x: hiddenByName(JSON5.parse(document)) });
     }),
     { numRuns: 300 },

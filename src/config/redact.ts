@@ -15,10 +15,12 @@ import type { Config } from "./schema/index.ts";
 import { findSecrets, isSecret, placeBelow, rootPlace, type SecretPlace, type SecretValue } from "./secrets.ts";
 import { isReference, substitute } from "./substitute.ts";
 
-/** Stands where a secret was. Published clients send it back unchanged. */
+/** Replaces a secret. Published clients send it back unchanged. */
 export const redacted = "__OPENCLAW_REDACTED__";
 
-/** Also hides other texts that repeat a secret, as when one variable is used twice; `known` are secrets from elsewhere. */
+/**
+ * Also hides other texts that contain a secret, as when one variable is used twice; `known` are secrets from elsewhere.
+ */
 export function redactConfig(value: unknown, known: readonly string[] = []): unknown {
   const found = findSecrets(value);
   const hidden = found.reduce<unknown>((copy, { path }) => setAt(copy, path, redacted), value);
@@ -32,7 +34,7 @@ export function redactConfig(value: unknown, known: readonly string[] = []): unk
   return walk(hidden);
 }
 
-/** The same on the text itself: everything else stays as written. References such as `${KEY}` are no secrets. */
+/** The same on the text itself; all other text is unchanged. References such as `${KEY}` are not secrets. */
 export function redactRaw(text: string, known: readonly string[] = []): string {
   const tree = readTree(text);
   if (tree === undefined) return redactWords(text);
@@ -40,12 +42,12 @@ export function redactRaw(text: string, known: readonly string[] = []): string {
   return splice(text, cuts);
 }
 
-/** Everything that must never be printed: the config's secrets and the credentials of the environment. */
+/** All values that must never be printed: the config's secrets and the credentials of the environment. */
 export function secretsIn(config: Config, env: Env): string[] {
   return [...secretsOf(config), ...secretsOfEnv(env)];
 }
 
-/** By the names of the variables. A path to a file with secrets is none itself. */
+/** By the names of the variables. A path to a file with secrets is not a secret. */
 export function secretsOfEnv(env: Env): string[] {
   return Object.entries(env).flatMap(([name, value]) =>
     value !== undefined && value !== "" && looksSecret(name) && !(isAbsolute(value) && existsSync(value))
@@ -54,7 +56,7 @@ export function secretsOfEnv(env: Env): string[] {
   );
 }
 
-/** Every secret value, for masking them wherever they turn up. */
+/** Every secret value, for redacting it anywhere. */
 export function secretsOf(config: Config): string[] {
   const words = findSecrets(config).flatMap(({ value }) => textsIn(value));
   return [...new Set(words.flatMap((word) => [word, ...schemeless(word)]))];
@@ -63,8 +65,8 @@ export function secretsOf(config: Config): string[] {
 const schemeless = (word: string): string[] => /^(?:Bearer|Basic|Bot)\s+(\S+)$/i.exec(word)?.slice(1) ?? [];
 
 /**
- * Puts the stored values in the place of untouched markers. Throws `config.redacted` for a marker where nothing is
- * stored, so that none is ever saved as a secret.
+ * Replaces unchanged markers by the stored values. Throws `config.redacted` for a marker without a stored value, so
+ * that none is ever saved as a secret.
  */
 export function restoreRedacted(next: unknown, current: unknown): unknown {
   return markersIn(next, []).reduce<unknown>((copy, path) => {
@@ -72,11 +74,11 @@ export function restoreRedacted(next: unknown, current: unknown): unknown {
   }, next);
 }
 
-/** The same on texts: the stored value comes back as it was written. */
+/** The same on texts: restores the value as it was written. */
 export function restoreRedactedText(nextText: string, currentText: string): string {
   if (!nextText.includes(redacted)) return nextText;
   const [nextTree, currentTree] = [readTree(nextText), readTree(currentText)];
-  // A text that cannot be read is refused later, with the place of its fault.
+  // An unparsable text is rejected later, with the location of the error.
   if (nextTree === undefined) return nextText;
   const [next, current]: unknown[] = [
     JSON5.parse(nextText),
@@ -90,17 +92,17 @@ export function restoreRedactedText(nextText: string, currentText: string): stri
   return splice(nextText, [...values, ...commentRestores(nextText, currentText)]);
 }
 
-/** For a part that is redacted by itself: the secrets of the whole, which it may repeat. */
+/** For a part that is redacted separately: the secrets of the whole config, which it may contain. */
 export function secretsBeside(whole: unknown, env: Env): string[] {
   return [...repeatable(findSecrets(whole)), ...secretsOfEnv(env)];
 }
 
-/** With the variables that the config sets itself: a secret may be written there and referred to elsewhere. */
+/** Includes variables that the config sets itself: a secret may be written there and used elsewhere. */
 function resolved(value: unknown): unknown {
   return isRecord(value) ? substitute(value, configVariables(value["env"]).values).value : value;
 }
 
-/** Secrets as texts that could stand in other values too. Of a whole record only what is named a secret is one. */
+/** Secrets that could be part of other values. Of a whole record only values with secret names count. */
 function repeatable(found: readonly SecretValue[]): string[] {
   return found.flatMap(({ value }) => {
     if (typeof value === "string") return isReference(value) ? [] : [value, ...schemeless(value)];
@@ -111,7 +113,7 @@ function repeatable(found: readonly SecretValue[]): string[] {
   });
 }
 
-/** Very short secrets are ordinary words too often: they are looked for whole, or not at all. */
+/** Very short secrets are often ordinary words: they are matched as a whole value, or not at all. */
 const MIN_INSIDE = 6;
 const MIN_WHOLE = 4;
 
@@ -121,7 +123,7 @@ function repeatsOf(secrets: readonly string[]): (text: string) => boolean {
   return (text) => whole.has(text) || inside.some((secret) => text.includes(secret));
 }
 
-/** Walks the tree and not the value, so that the first of two equal keys is seen too. */
+/** Walks the tree instead of the value, so that the first of two equal keys is redacted, too. */
 function valueCuts(text: string, tree: TextNode, known: readonly string[]): Part[] {
   const cuts: Part[] = [];
   const repeats = repeatsOf([...repeatable(findSecrets(resolved(JSON5.parse(text)))), ...known]);
@@ -141,7 +143,7 @@ function valueCuts(text: string, tree: TextNode, known: readonly string[]): Part
   return cuts;
 }
 
-/** People comment out what they want to keep, secrets included. */
+/** Commented-out text can contain secrets. */
 function commentCuts(text: string): Part[] {
   return commentsIn(text).flatMap((comment) => {
     const hidden = redactWords(comment.text);
@@ -159,7 +161,7 @@ function commentRestores(nextText: string, currentText: string): Part[] {
   });
 }
 
-/** Values behind a name that sounds secret, in text that is not or cannot be read as JSON5. */
+/** Values after a secret-like name, in text that is not valid JSON5. */
 function redactWords(text: string): string {
   return text.replaceAll(named, (written, quote: string, name: string, gap: string, value: string) => {
     const bare = value.replace(/^["']|["']$/g, "");
@@ -170,7 +172,7 @@ function redactWords(text: string): string {
 
 const named = /(["']?)\b([A-Za-z_][\w-]{0,80})\1(\s*[:=]\s*)("[^"\n\r]*"|'[^'\n\r]*'|[^\s"'{[,}\]][^\s,}\]]*)/g;
 
-/** Paths of markers; a marker inside a longer text can only be a mistake. */
+/** Paths of markers; a marker inside a longer text is a mistake. */
 function markersIn(value: unknown, path: Segment[]): ConfigPath[] {
   if (value === redacted) return [path];
   if (typeof value === "string" && value.includes(redacted)) throw nothingStored(formatPath(path));
@@ -179,7 +181,7 @@ function markersIn(value: unknown, path: Segment[]): ConfigPath[] {
   return Object.entries(value).flatMap(([key, child]) => markersIn(child, [...path, key]));
 }
 
-/** The value itself, when it holds no marker; for places where nothing is stored. */
+/** The value itself when it contains no marker; for paths without a stored value. */
 export function requireNoMarkers<T>(value: T, path: ConfigPath): T {
   const [marker] = markersIn(value, [...path]);
   if (marker !== undefined) throw nothingStored(formatPath(marker));
@@ -201,7 +203,7 @@ function storedPath(next: unknown, current: unknown, path: ConfigPath): ConfigPa
   return stored;
 }
 
-/** Where the item of a changed list was before. */
+/** The former index of an item of a changed list. */
 export function matchingIndex(from: unknown, to: unknown, index: number): number | undefined {
   if (!Array.isArray(from) || !Array.isArray(to)) return undefined;
   const item: unknown = from[index];
@@ -212,14 +214,10 @@ export function matchingIndex(from: unknown, to: unknown, index: number): number
 }
 
 function nothingStored(path: string): OpenClawError {
-  return new OpenClawError(
-    "config.redacted",
-    `${path} holds the marker ${redacted}, and no stored value belongs there`,
-    {
-      hint: "write the secret itself, or leave the key out",
-      details: { path },
-    },
-  );
+  return new OpenClawError("config.redacted", `${path} contains the marker ${redacted}, but no value is stored there`, {
+    hint: "write the secret itself, or leave the key out",
+    details: { path },
+  });
 }
 
 function textsIn(value: unknown): string[] {

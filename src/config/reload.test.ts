@@ -1,4 +1,4 @@
-// Every changed path is hot, a restart or ignored, as the mode says.
+// Every changed path is hot, a restart or ignored, depending on the mode.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -36,17 +36,17 @@ test("hybrid applies what it can and restarts for the rest", () => {
   assert.deepEqual(planReload(before, after, "hybrid"), { hot, restart: cold, ignored: [], parts });
 });
 
-test("hot only says what needs a restart", () => {
+test("hot only reports what needs a restart", () => {
   assert.deepEqual(planReload(before, after, "hot"), { hot, restart: [], ignored: cold, parts });
 });
 
-test("restart restarts for anything, off does nothing", () => {
+test("restart restarts for every change, off ignores changes", () => {
   const { restart, ...none } = planReload(before, after, "restart");
   assert.deepEqual([restart.toSorted(), none], [[...hot, ...cold].toSorted(), { hot: [], ignored: [], parts: [] }]);
   assert.deepEqual(planReload(before, after, "off").ignored.length, hot.length + cold.length);
 });
 
-test("an equal config asks for nothing", () => {
+test("an equal config needs no action", () => {
   assert.deepEqual(planReload(before, structuredClone(before), "restart"), {
     hot: [],
     restart: [],

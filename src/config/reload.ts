@@ -10,7 +10,7 @@ export type ReloadMode = "hybrid" | "hot" | "restart" | "off";
 export interface ReloadPlan {
   /** Changed paths that take effect in the running gateway. */
   readonly hot: readonly string[];
-  /** Changed paths that need a restart, which should now happen. */
+  /** Changed paths that need a restart, which should happen now. */
   readonly restart: readonly string[];
   /** Changed paths that take effect only after a restart. */
   readonly ignored: readonly string[];
@@ -39,7 +39,7 @@ export function planReload(before: Config, after: Config, mode: ReloadMode): Rel
   }
 }
 
-/** The first rule whose start fits decides; what no rule names needs a restart. `*` fits one segment. */
+/** The first rule that matches the start decides; a path without a rule needs a restart. `*` matches one segment. */
 function needOf(path: ConfigPath): string {
   const rule = rules.find(
     ([start]) =>
@@ -60,7 +60,7 @@ const rules: readonly (readonly [start: ConfigPath, needs: string])[] = [
   [["channels", "whatsapp"], "nothing"],
   [["gateway", "reload"], "nothing"],
   [["gateway", "remote"], "nothing"],
-  // Read at each use; the tool rules are part of every decision.
+  // Read at each use, because the tool rules are part of every decision.
   ...[
     "agents",
     "models",
@@ -74,6 +74,7 @@ const rules: readonly (readonly [start: ConfigPath, needs: string])[] = [
     "ui",
     "talk",
     "tools",
+    "mcp",
     "approvals",
     "wizard",
     "meta",
@@ -81,7 +82,7 @@ const rules: readonly (readonly [start: ConfigPath, needs: string])[] = [
   ].map((key) => [[key], "nothing"] as const),
 ];
 
-/** Down to single values; lists of the same length entry by entry, others as a whole. */
+/** Down to single values; lists of equal length entry by entry, others as a whole. */
 function changedPaths(before: unknown, after: unknown, path: ConfigPath): ConfigPath[] {
   if (isDeepStrictEqual(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {

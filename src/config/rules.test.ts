@@ -1,6 +1,6 @@
-// Keys that are right alone and wrong together.
+// Keys that are valid alone but not together.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { makeStateFolder } from "./folder.cases.ts";
@@ -34,13 +34,13 @@ const refused: readonly (readonly [text: string, ...issues: string[]])[] = [
     "hooks.token: must not be the gateway's own secret",
   ],
   ["{ hooks: { path: '//' } }", "hooks.path: must not be the root"],
-  ["{ agents: { list: [{ id: 'Work' }, { id: 'work' }] } }", "agents.list[1].id: there are two agents called work"],
+  ["{ agents: { list: [{ id: 'Work' }, { id: 'work' }] } }", "agents.list[1].id: two agents are named work"],
   ["{ agents: { list: [{ id: '../x' }] } }", 'agents.list[0].id: not an agent id: "../x"'],
   [
     "{ agents: { list: [{ id: 'work' }] }, bindings: [{ agentId: 'wrok', match: { channel: 'slack' } }] }",
-    "bindings[0].agentId: there is no agent called wrok",
+    "bindings[0].agentId: there is no agent named wrok",
   ],
-  ["{ broadcast: { '123@g.us': ['main', 'ghost'] } }", 'broadcast["123@g.us"][1]: there is no agent called ghost'],
+  ["{ broadcast: { '123@g.us': ['main', 'ghost'] } }", 'broadcast["123@g.us"][1]: there is no agent named ghost'],
   [
     "{ channels: { telegram: { dmPolicy: 'open', allowFrom: ['1'] } } }",
     'channels.telegram.allowFrom: must contain "*" while dmPolicy is open',
@@ -55,7 +55,7 @@ const refused: readonly (readonly [text: string, ...issues: string[]])[] = [
   ],
   [
     "{ channels: { telegram: { botToken: 't', webhookUrl: 'https://x' } } }",
-    "channels.telegram.webhookUrl: needs webhookSecret beside it",
+    "channels.telegram.webhookUrl: needs webhookSecret as well",
   ],
   [
     "{ channels: { whatsapp: { accounts: { '../../etc': {} } } } }",
@@ -74,7 +74,7 @@ const refused: readonly (readonly [text: string, ...issues: string[]])[] = [
 ];
 
 for (const [text, ...issues] of refused) {
-  test(`refused: ${text}`, (t) => {
+  test(`rejects ${text}`, (t) => {
     const loaded = loadConfig(makeStateFolder(t, { "openclaw.json": text }, { OPENCLAW_GATEWAY_TOKEN: "from-env" }));
     assert.deepEqual(
       loaded.issues.map(({ path, message }) => `${path}: ${message}`),
@@ -83,7 +83,7 @@ for (const [text, ...issues] of refused) {
   });
 }
 
-test("dangerous and broken patterns are refused wherever they are used", (t) => {
+test("rejects dangerous and broken patterns wherever they are used", (t) => {
   const text =
     "{ logging: { redactPatterns: ['ok', '(a+)+$'] }, messages: { groupChat: { mentionPatterns: ['('] } }, agents: { list: [{ id: 'a', groupChat: { mentionPatterns: ['(x*)*y'] } }] } }";
   const { issues } = loadConfig(makeStateFolder(t, { "openclaw.json": text }));
@@ -105,38 +105,34 @@ const accepted = [
 ];
 
 for (const text of accepted) {
-  test(`accepted: ${text}`, (t) => {
+  test(`accepts ${text}`, (t) => {
     assert.deepEqual(loadConfig(makeStateFolder(t, { "openclaw.json": text })).issues, []);
   });
 }
 
-test("several default agents are a warning", (t) => {
+test("warns about several default agents", (t) => {
   const text = "{ agents: { list: [{ id: 'a', default: true }, { id: 'b', default: true }] } }";
   const { warnings, valid } = loadConfig(makeStateFolder(t, { "openclaw.json": text }));
   assert.deepEqual([valid, warnings.map(({ path }) => path)], [true, ["agents.list[1].default"]]);
 });
 
-const vectors = new URL("../../../shared/golden/policy-vectors.json", import.meta.url);
+const vectors = new URL("../../test/conformance/policy-vectors.json", import.meta.url);
 
-test(
-  "every recorded policy is a valid config",
-  { skip: existsSync(vectors) ? false : "the recordings are not beside the project" },
-  (t) => {
-    const folder = makeStateFolder(t, {});
-    const { vectors: recorded } = JSON.parse(readFileSync(vectors, "utf8")) as {
-      vectors: { id: string; tools: unknown; agentTools: unknown }[];
+test("every recorded policy is a valid config", (t) => {
+  const folder = makeStateFolder(t, {});
+  const { vectors: recorded } = JSON.parse(readFileSync(vectors, "utf8")) as {
+    vectors: { id: string; tools: unknown; agentTools: unknown }[];
+  };
+  const failed = recorded.flatMap(({ id, tools, agentTools }) => {
+    const agents = {
+      list: [{ id: "main" }, { id: "support", ...(agentTools === null ? {} : { tools: agentTools }) }],
     };
-    const failed = recorded.flatMap(({ id, tools, agentTools }) => {
-      const agents = {
-        list: [{ id: "main" }, { id: "support", ...(agentTools === null ? {} : { tools: agentTools }) }],
-      };
-      const { issues } = loadConfig({
-        ...folder,
-        text: JSON.stringify({ ...(tools === null ? {} : { tools }), agents }),
-      });
-      return issues.map(({ path, message }) => `${id} ${path}: ${message}`);
+    const { issues } = loadConfig({
+      ...folder,
+      text: JSON.stringify({ ...(tools === null ? {} : { tools }), agents }),
     });
-    assert.deepEqual(failed, []);
-    assert.ok(recorded.length >= 100);
-  },
-);
+    return issues.map(({ path, message }) => `${id} ${path}: ${message}`);
+  });
+  assert.deepEqual(failed, []);
+  assert.ok(recorded.length >= 100);
+});

@@ -1,4 +1,4 @@
-// Rules that join several keys: what each key allows alone can be wrong together.
+// Rules across several keys, which may each be valid alone but not together.
 import type { Env } from "../base/paths.ts";
 import { OpenClawError } from "../core/error.ts";
 import { parseAgentId, parseSessionKey, DEFAULT_AGENT } from "../core/names.ts";
@@ -16,7 +16,7 @@ export interface RuleFindings {
   readonly warnings: readonly Finding[];
 }
 
-/** For a config that fits the schema, as it is written: no rule depends on a default. */
+/** For a config that is valid for the schema, without defaults: no rule depends on a default. */
 export function checkRules(config: Config, env: Env): RuleFindings {
   const agents = agentFindings(config);
   const known = agents.length === 0;
@@ -30,6 +30,7 @@ export function checkRules(config: Config, env: Env): RuleFindings {
       ...patternFindings(config),
       ...sessionFindings(config),
       ...gatewayFindings(config),
+      ...mcpFindings(config),
     ],
     warnings: warningsOf(config),
   };
@@ -42,7 +43,7 @@ function agentFindings(config: Config): Finding[] {
     try {
       const name = parseAgentId(id);
       if (seen.has(name))
-        return [{ path, message: `there are two agents called ${name}`, hint: "give one of them another id" }];
+        return [{ path, message: `two agents are named ${name}`, hint: "give one of them another id" }];
       seen.add(name);
       return [];
     } catch (error) {
@@ -51,7 +52,7 @@ function agentFindings(config: Config): Finding[] {
   });
 }
 
-/** A conversation bound to an agent that is not there must not fall to another one. */
+/** A conversation bound to a missing agent must not go to another one. */
 function routingFindings(config: Config): Finding[] {
   const known: readonly string[] = agentIds(config);
   const check = (id: string, path: ConfigPath): Finding[] => {
@@ -60,7 +61,7 @@ function routingFindings(config: Config): Finding[] {
     return [
       {
         path,
-        message: `there is no agent called ${id}`,
+        message: `there is no agent named ${id}`,
         hint: near === undefined ? `agents: ${known.join(", ")}` : `did you mean ${near}?`,
       },
     ];
@@ -73,7 +74,7 @@ function routingFindings(config: Config): Finding[] {
   return [...bound, ...sent];
 }
 
-/** `allow` says what stays, `alsoAllow` what comes on top: in one scope they contradict each other. */
+/** `allow` lists what remains, `alsoAllow` what is added: in one scope they contradict each other. */
 function listFindings(value: unknown, path: ConfigPath): Finding[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => listFindings(item, [...path, index]));
   if (!isRecord(value) || isFree(path)) return [];
@@ -90,16 +91,42 @@ function listFindings(value: unknown, path: ConfigPath): Finding[] {
   return [...here, ...Object.entries(value).flatMap(([key, child]) => listFindings(child, [...path, key]))];
 }
 
-/** Settings that belong to plugins and skills have their own meaning. */
+/** Settings of plugins and skills have their own meaning. */
 function isFree(path: ConfigPath): boolean {
   return (path[0] === "plugins" || path[0] === "skills") && path[1] === "entries" && path[3] === "config";
+}
+
+const serverId = /^(?!mcp$)[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
+
+/** An id is part of tool names and appears in tool lists, so it must not equal another name there. */
+function mcpFindings({ mcp }: Config): Finding[] {
+  return Object.entries(mcp?.servers ?? {}).flatMap(([id, { command, url, headers, oauth }]): Finding[] => {
+    const path = ["mcp", "servers", id];
+    if (!serverId.test(id))
+      return [
+        {
+          path,
+          message: "an id has lower-case letters, digits and dashes, at most 32, and is not mcp",
+          hint: "rename the server",
+        },
+      ];
+    if ((command === undefined || command === "") === (url === undefined))
+      return [{ path, message: "needs either command or url", hint: `openclaw mcp add ${id} --help` }];
+    if (url === undefined && (headers !== undefined || oauth !== undefined))
+      return [
+        { path, message: "headers and oauth are for a server with a url", hint: "use env for secrets of a program" },
+      ];
+    if (url !== undefined && URL.parse(url) === null)
+      return [{ path: [...path, "url"], message: "is not a URL", hint: `openclaw mcp add ${id} --url https://…` }];
+    return [];
+  });
 }
 
 function hookFindings(config: Config, env: Env): Finding[] {
   return [...hookTokenFindings(config, env), ...hookPathFindings(config)];
 }
 
-/** Everything below it is a webhook, so it cannot be everything. */
+/** All paths below it are webhooks, so it cannot be the root. */
 function hookPathFindings({ hooks }: Config): Finding[] {
   if (/[^/]/.test(hooks?.path ?? "/hooks")) return [];
   return [{ path: ["hooks", "path"], message: "must not be the root", hint: "openclaw config set hooks.path /hooks" }];
@@ -118,7 +145,7 @@ function hookTokenFindings({ hooks, gateway }: Config, env: Env): Finding[] {
     ];
   }
   if (token === "") return [];
-  // The environment wins over the file, but a file that repeats the secret is one edit away from using it.
+  // The environment overrides the file, but a file with the same secret could come into use by one edit.
   const own = [
     gateway?.auth?.token,
     gateway?.auth?.password,
@@ -130,7 +157,7 @@ function hookTokenFindings({ hooks, gateway }: Config, env: Env): Finding[] {
     {
       path,
       message: "must not be the gateway's own secret",
-      hint: "whoever may send a webhook could then do everything; use another secret",
+      hint: "anyone who may send a webhook would have full access; use another secret",
     },
   ];
 }
@@ -195,13 +222,13 @@ function warningsOf(config: Config): Finding[] {
   const defaults = (config.agents?.list ?? []).flatMap((agent, index) => (agent.default === true ? [index] : []));
   const several = defaults.slice(1).map((index): Finding => ({
     path: ["agents", "list", index, "default"],
-    message: "another agent is the default already; this mark has no effect",
+    message: "another agent is already the default; this setting has no effect",
   }));
   const clamped = Object.entries(config.models?.providers ?? {}).flatMap(([id, { models }]) =>
     (models ?? []).flatMap(({ maxTokens, contextWindow }, index): Finding[] => {
       if (maxTokens === undefined || contextWindow === undefined || maxTokens <= contextWindow) return [];
       const path = ["models", "providers", id, "models", index, "maxTokens"];
-      return [{ path, message: `is more than contextWindow; ${contextWindow} is used` }];
+      return [{ path, message: `exceeds contextWindow; ${contextWindow} is used` }];
     }),
   );
   return [...several, ...clamped];

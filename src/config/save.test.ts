@@ -1,4 +1,4 @@
-// Saving a config that a client was shown: the file changes where the client changed it, and nowhere else.
+// Saving a config from a client: the file changes only where the client changed it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -37,10 +37,10 @@ function load(folder: StateFolder, text?: string): LoadedConfig {
   return loaded;
 }
 
-/** As the published form does it: the values, printed. */
+/** As the published form does it: prints the values. */
 const form = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-test("shows what is set plus the six defaults published clients expect, without secrets", (t) => {
+test("shows what is set plus six defaults that published clients expect, without secrets", (t) => {
   assert.deepEqual(shownConfig(load(openFolder(t))), {
     gateway: { port: 18789, auth: { token: redacted } },
     models: {
@@ -61,7 +61,7 @@ test("shows what is set plus the six defaults published clients expect, without 
   });
 });
 
-test("a form that changes nothing leaves the file byte for byte", (t) => {
+test("an unchanged form leaves the file byte for byte", (t) => {
   for (const text of [file, JSON.stringify({ gateway: { port: 1 } }, null, 4), "{}", "{ $include: './ui.json5' }"]) {
     const loaded = loadConfig({ ...openFolder(t, text), text });
     assert.equal(savedText(loaded, form(shownConfig(loaded))), text);
@@ -69,7 +69,7 @@ test("a form that changes nothing leaves the file byte for byte", (t) => {
   }
 });
 
-test("a form that changes one value changes that value only", (t) => {
+test("a form that changes one value changes only that value", (t) => {
   const loaded = load(openFolder(t));
   const edit = (path: readonly (string | number)[], value: unknown): string =>
     savedText(loaded, form(setAt(shownConfig(loaded), path, value)));
@@ -87,7 +87,7 @@ test("a form that changes one value changes that value only", (t) => {
   );
 });
 
-test("items of lists keep what the form does not show when others are removed or moved", (t) => {
+test("list items keep hidden parts when others are removed or moved", (t) => {
   const folder = openFolder(
     t,
     "{ agents: { list: [{ id: 'main' }, /* b */ { id: 'two', workspace: '${HOOK_PATH}' }] } }",
@@ -102,7 +102,7 @@ test("items of lists keep what the form does not show when others are removed or
   assert.match(shorter, /workspace: '\$\{HOOK_PATH\}'/);
 });
 
-test("a removed key is removed, a removed default is no change, an included key is refused", (t) => {
+test("removes a removed key, ignores a removed default, rejects removing an included key", (t) => {
   const loaded = load(openFolder(t));
   const without = (...path: string[]): string => savedText(loaded, form(unsetAt(shownConfig(loaded), path)));
   assert.equal(without("gateway", "port"), file.replace("port: 18789, ", ""));
@@ -110,7 +110,7 @@ test("a removed key is removed, a removed default is no change, an included key 
   assert.throws(() => without("ui", "assistant", "name"), { code: "config.included", message: /ui\.json5/ });
 });
 
-test("a marker where no secret is stored is refused", (t) => {
+test("rejects a marker where no secret is stored", (t) => {
   const loaded = load(openFolder(t));
   for (const path of [
     ["gateway", "remote", "token"],
@@ -122,7 +122,7 @@ test("a marker where no secret is stored is refused", (t) => {
     });
 });
 
-test("a text from the raw editor is taken as it is", (t) => {
+test("saves a text from the raw editor unchanged", (t) => {
   const loaded = load(openFolder(t));
   const edited = loaded.raw
     .replace("// keep", "// changed")
@@ -134,7 +134,7 @@ test("a text from the raw editor is taken as it is", (t) => {
   assert.equal(savedText(strict, typed), typed, "a default that was typed in is written");
 });
 
-test("any edit of the form means what was sent, and gives the secrets to nobody else", (t) => {
+test("any edit of the form saves the sent values, and never moves a secret", (t) => {
   const folder = openFolder(t);
   const loaded = load(folder);
   const shown = shownConfig(loaded);

@@ -1,4 +1,4 @@
-// What a client is shown of the config, and the text to save when it sends that back with changes.
+// The config as shown to a client, and the text to save when the client sends it back with changes.
 import { isDeepStrictEqual } from "node:util";
 
 import { OpenClawError } from "../core/error.ts";
@@ -18,7 +18,7 @@ import {
 } from "./redact.ts";
 import { parseSource } from "./source.ts";
 
-/** Published clients expect these to be there; all other defaults would end up in the file with the first save. */
+/** Published clients expect these defaults; any other default would be written to the file by the first save. */
 const shownDefaults = [
   "logging.redactSensitive",
   "agents.defaults.maxConcurrent",
@@ -28,7 +28,7 @@ const shownDefaults = [
   "messages.ackReactionScope",
 ].map(parsePath);
 
-/** What is set, includes and variables resolved, plus a few defaults; secrets are redacted. */
+/** The set values, with includes and variables resolved, plus a few defaults; secrets are redacted. */
 export function shownConfig({ parsed, config, env }: Pick<LoadedConfig, "parsed" | "config" | "env">): unknown {
   const set = isRecord(parsed) ? parsed : {};
   return redactConfig(
@@ -41,16 +41,16 @@ export function shownConfig({ parsed, config, env }: Pick<LoadedConfig, "parsed"
   );
 }
 
-/** Whether something can be put below: an invalid file may hold anything there. */
+/** Whether keys can be added below: an invalid file may have any value there. */
 function isOpen(value: unknown, path: ConfigPath): boolean {
   return !hasAt(value, path) || isRecord(getAt(value, path));
 }
 
 /**
- * The text to write for a whole config that a client sent. Values made from what the client was shown change only what
- * differs from it: comments, order, unknown keys, references, includes and redacted secrets stay as they are written.
- * Any other text is taken as it is. Throws `config.redacted` for a marker without a stored value, `config.included` for
- * the removal of a key that another file sets.
+ * The text to write for a complete config from a client. Values that the client got from us change only where they
+ * differ: comments, order, unknown keys, references, includes and redacted secrets stay as written. Any other text is
+ * saved unchanged. Throws `config.redacted` for a marker without a stored value, `config.included` for the removal of a
+ * key of another file.
  */
 export function savedText(current: LoadedConfig, sentText: string): string {
   const { raw, parsed } = current;
@@ -68,7 +68,7 @@ export function savedText(current: LoadedConfig, sentText: string): string {
   return overlayText(raw, restoreRedactedText(sentText, raw));
 }
 
-/** Forms print values; a person's own line breaks and indentation say that the text itself was edited. */
+/** Forms print values; other line breaks and indentation show that a person edited the text. */
 function isMachineWritten(text: string, value: unknown): boolean {
   return text.trim() === JSON.stringify(value, null, 2) || text.trim() === JSON.stringify(value);
 }
@@ -80,7 +80,7 @@ interface Place {
   readonly path: ConfigPath;
 }
 
-/** What must be written here so that it means what was sent. */
+/** The value to write here so that the result equals the sent value. */
 function rebase(place: Place, current: LoadedConfig): unknown {
   const { written, shown, sent, path } = place;
   if (isDeepStrictEqual(shown, sent)) return written;
@@ -113,7 +113,7 @@ function rebaseObject(
   return after.size === 0 && written === undefined ? undefined : Object.fromEntries(after);
 }
 
-/** The main file cannot take away what another file sets. A shown default that is removed stays the default. */
+/** The main file cannot remove a key of another file. A removed default stays the default. */
 function refuseIncluded(path: ConfigPath, current: LoadedConfig): void {
   const place = current.locate(formatPath(path));
   if (place === undefined) return;
@@ -122,7 +122,7 @@ function refuseIncluded(path: ConfigPath, current: LoadedConfig): void {
   });
 }
 
-/** How many values differ. */
+/** Number of different values. */
 function differences(a: unknown, b: unknown): number {
   if (isDeepStrictEqual(a, b)) return 0;
   if (!isRecord(a) && !Array.isArray(a)) return Math.max(1, isRecord(b) || Array.isArray(b) ? leaves(b) : 1);

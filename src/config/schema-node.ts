@@ -1,21 +1,21 @@
-// The config schema seen as a plain tree, for everything that walks it: checks, defaults, redaction, docs.
+// The config schema as a plain tree, for checks, defaults, redaction and docs.
 import type { ConfigPath, Segment } from "./path.ts";
 
 export interface SchemaNode {
   readonly type?: string;
   readonly description?: string;
   readonly default?: unknown;
-  /** What applies while the key is unset, in words. */
+  /** The value while the key is unset, in words. */
   readonly fallback?: string;
   readonly sensitive?: boolean;
   readonly place?: "hidden" | "kept";
-  /** The part it belongs to does not exist yet: the key has no effect. */
+  /** The key has no effect, because its feature is not built yet. */
   readonly notBuilt?: boolean;
-  /** Nothing below is filled in by default: these keys override others. */
+  /** No defaults are filled in below: these keys override others. */
   readonly inherits?: boolean;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];
-  /** Records: one pattern that fits every key. */
+  /** Records: one pattern that matches every key. */
   readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
   readonly additionalProperties?: boolean | SchemaNode;
   readonly items?: SchemaNode;
@@ -27,7 +27,7 @@ export interface SchemaNode {
   readonly maximum?: number;
 }
 
-/** The description people read, with a remark on keys that have no effect yet. */
+/** The description for people, with a note on keys without effect. */
 export function describedAs({ description }: SchemaNode, isNotBuilt: boolean): string | undefined {
   if (description === undefined || !isNotBuilt) return description;
   return `${description} Not built yet: this key has no effect.`;
@@ -68,7 +68,7 @@ export function kindOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** Whether a value of this kind could fit the node at all. */
+/** Whether a value of this kind could be valid for the node. */
 export function takesKind(node: SchemaNode, kind: string): boolean {
   if (node.anyOf !== undefined) return node.anyOf.some((branch) => takesKind(branch, kind));
   if (node.type === undefined) return true;

@@ -1,6 +1,6 @@
-// The config schema as the plain tree that walkers read.
+// The config schema as a plain tree.
 import { ConfigSchema } from "./schema/index.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
-/** TypeBox types its schemas by their keys; to those who walk it this is JSON Schema and nothing more. */
+/** TypeBox types its schemas by their keys; code that walks the tree needs only JSON Schema. */
 export const schemaRoot = ConfigSchema as unknown as SchemaNode;

@@ -1,4 +1,4 @@
-// Decides which config values are secrets: marked in the schema, or recognizable by name or form.
+// Decides which config values are secrets: marked in the schema, or recognized by name or form.
 import { isRecord } from "../core/record.ts";
 import { looksSecret } from "../base/secret-names.ts";
 import { type ConfigPath } from "./path.ts";
@@ -10,7 +10,7 @@ export interface SecretValue {
   readonly value: unknown;
 }
 
-/** Every secret of a value shaped like the config, valid or not. */
+/** Every secret of a value with the structure of the config, valid or not. */
 export function findSecrets(root: unknown): SecretValue[] {
   const found: SecretValue[] = [];
   const walk = (value: unknown, place: SecretPlace, path: ConfigPath): void => {
@@ -29,10 +29,10 @@ export function findSecrets(root: unknown): SecretValue[] {
   return found;
 }
 
-/** What is known about a place in the config. */
+/** What is known about a path of the config. */
 export interface SecretPlace {
   readonly node: SchemaNode | undefined;
-  /** The key it stands under, when the schema does not know that key by name. */
+  /** The key it is under, when the schema does not know that key. */
   readonly freeName: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export function placeBelow({ node, freeName }: SecretPlace, value: unknown, key:
   return { node: branch === undefined ? undefined : childSchema(branch, key), freeName: named ? undefined : key };
 }
 
-/** Numbers and flags under a free name are never secrets: `maxTokens` is not a token. */
+/** Numbers and booleans under a free name are never secrets: `maxTokens` is not a token. */
 export function isSecret(value: unknown, { node, freeName }: SecretPlace): boolean {
   if (value === undefined || value === null || value === "" || typeof value === "boolean") return false;
   if (node?.sensitive === true) return true;
@@ -53,7 +53,7 @@ export function isSecret(value: unknown, { node, freeName }: SecretPlace): boole
   return (freeName !== undefined && looksSecret(freeName)) || carriesPassword(value);
 }
 
-/** An address of the form scheme://user:password@host. */
+/** A URL of the form scheme://user:password@host. */
 function carriesPassword(value: string): boolean {
   return /^[a-z][a-z0-9+.-]{1,20}:\/\/[^/\s:@]*:[^/\s@]+@/i.test(value);
 }

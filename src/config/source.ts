@@ -1,4 +1,4 @@
-// One file of the config: its text, its tree of offsets, its value, and what it includes.
+// One file of the config: its text, its tree of offsets, its value, and its includes.
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 
 import JSON5 from "json5";
@@ -18,7 +18,7 @@ export interface Source {
   readonly mounts: Mount[];
 }
 
-/** Files included at a place of another. */
+/** Files included at a path of another file. */
 export interface Mount {
   readonly at: ConfigPath;
   readonly parts: readonly MountedPart[];
@@ -26,7 +26,7 @@ export interface Mount {
 
 export interface MountedPart {
   readonly source: Source;
-  /** Index of its first item, where included lists were joined. */
+  /** Index of its first item in a joined list. */
   readonly offset: number;
 }
 
@@ -38,14 +38,17 @@ export interface FilePlace {
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** The bytes of a regular file, through one handle. Throws OpenClawError `config.unreadable`, ENOENT as `config.missing`. */
+/**
+ * The bytes of a regular file, through one handle. Throws OpenClawError `config.unreadable`, ENOENT as
+ * `config.missing`.
+ */
 export function readBytes(file: string, options: { readonly follow: boolean; readonly single: boolean }): Buffer {
   const fd = openFor(file, options.follow);
   try {
     const { size, nlink } = fstatRegular(fd, file);
     if (size > maxBytes) throw unreadable(`${file} is larger than ${maxBytes} bytes`);
     if (options.single && nlink > 1) {
-      throw unreadable(`${file} has ${nlink} hard links; an included file must have one name only`);
+      throw unreadable(`${file} has ${nlink} hard links; an included file must have exactly one`);
     }
     return readFileSync(fd);
   } finally {
@@ -53,7 +56,7 @@ export function readBytes(file: string, options: { readonly follow: boolean; rea
   }
 }
 
-/** Parses a text; on failure the issue says where. */
+/** Parses a text; on failure the issue has the location. */
 export function parseSource(file: string, bytes: Uint8Array): Source | ConfigIssue {
   const text = decode(bytes);
   if (text === undefined) return { path: rootPath, file, message: "is not UTF-8 text", hint: "save it as UTF-8" };
@@ -62,7 +65,7 @@ export function parseSource(file: string, bytes: Uint8Array): Source | ConfigIss
     tree = parseText(text);
     if (tree === undefined) {
       const hint = "write {} for the defaults, or restore a version from the .bak files beside it";
-      return { path: rootPath, file, line: 1, column: 1, message: "holds no value", hint };
+      return { path: rootPath, file, line: 1, column: 1, message: "has no value", hint };
     }
     return { file, text, tree, value: JSON5.parse(text), mounts: [] };
   } catch (error) {
@@ -70,7 +73,7 @@ export function parseSource(file: string, bytes: Uint8Array): Source | ConfigIss
   }
 }
 
-/** Where the entry at a path begins, in whichever file it comes from; else its nearest parent. */
+/** Where the entry at a path begins, in its own file; otherwise its nearest parent. */
 export function placeInSource(source: Source, path: ConfigPath): FilePlace & { readonly exact: boolean } {
   const own = { file: source.file, ...placeOf(source.text, source.tree, path) };
   if (own.exact) return own;
@@ -91,7 +94,7 @@ function shift([first, ...rest]: ConfigPath, offset: number): ConfigPath {
 
 function openFor(file: string, follow: boolean): number {
   try {
-    // Non-blocking, so that a named pipe in the place of the file cannot hold the gateway.
+    // Non-blocking, so that a named pipe in place of the file cannot block the gateway.
     return openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | (follow ? 0 : constants.O_NOFOLLOW));
   } catch (cause) {
     if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") {
@@ -125,7 +128,7 @@ function syntaxIssue(file: string, text: string, tree: TextNode | undefined, err
     const { line, column, path } = error.details as SyntaxDetails;
     return { path: formatPath(path) || rootPath, file, line, column, message: `not JSON5: ${error.message}` };
   }
-  // json5 refuses a few escapes inside strings that the tree lets pass.
+  // json5 rejects a few escapes inside strings that the tree accepts.
   const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
   const message = `not JSON5: ${error instanceof Error ? error.message.replace(/^JSON5: /, "") : String(error)}`;
   if (lineNumber === undefined || columnNumber === undefined) return { path: rootPath, file, message };

@@ -1,4 +1,4 @@
-// `${VAR}` in any text of the config, replaced once; `$${VAR}` is the way to write it as it stands.
+// Replaces `${VAR}` in config texts, once; `$${VAR}` writes the literal text.
 import { isRecord } from "../core/record.ts";
 import type { Env } from "../base/paths.ts";
 import { type ConfigPath } from "./path.ts";
@@ -13,7 +13,7 @@ export interface Substitution {
   readonly missing: readonly MissingVariable[];
 }
 
-/** An unset or empty variable stays written as it is, and is listed. */
+/** An unset or empty variable is kept as written and listed. */
 export function substitute(root: unknown, env: Env): Substitution {
   const missing: MissingVariable[] = [];
   const walk = (value: unknown, path: ConfigPath): unknown => {
@@ -33,7 +33,7 @@ export function substitute(root: unknown, env: Env): Substitution {
   return { value: walk(root, []), missing };
 }
 
-/** Whether a text is nothing but a reference, and so holds no secret itself. */
+/** Whether a text is only a reference, and so contains no secret. */
 export function isReference(text: string): boolean {
   return /^\$\{[A-Z_][A-Z0-9_]*\}$/.test(text);
 }

@@ -1,4 +1,4 @@
-// Every way of saving is noticed once, and nothing is noticed when nothing changed.
+// Every way of saving is reported once, and no event without a change.
 import assert from "node:assert/strict";
 import {
   appendFileSync,
@@ -38,7 +38,7 @@ function listen(context: TestContext, files: readonly string[]): Listener {
   context.after(() => watch.close());
   const next = (): Promise<number> => {
     const { promise, resolve } = Promise.withResolvers<number>();
-    // Holds the process: the watcher itself does not.
+    // Keeps the process alive: the watcher does not.
     const hold = setInterval(() => {}, 1000);
     wake = () => {
       clearInterval(hold);
@@ -51,7 +51,7 @@ function listen(context: TestContext, files: readonly string[]): Listener {
 
 const rest = (): Promise<void> => new Promise((done) => setTimeout(done, 150));
 
-test("in place, by rename, away and back again", { timeout: 300_000 }, async (t) => {
+test("reports writes in place, renames, removal and return", { timeout: 300_000 }, async (t) => {
   const { paths, folder } = makeStateFolder(t, { "openclaw.json": "{}" });
   const { next } = listen(t, [paths.config]);
   const saves: (() => void)[] = [
@@ -66,13 +66,13 @@ test("in place, by rename, away and back again", { timeout: 300_000 }, async (t)
     },
   ];
   for (const [index, save] of saves.entries()) {
-    const heard = next();
+    const changed = next();
     save();
-    assert.equal(await heard, index + 1);
+    assert.equal(await changed, index + 1);
   }
 });
 
-test("other files, and files that are what they were, make no noise", { timeout: 300_000 }, async (t) => {
+test("ignores other files and unchanged files", { timeout: 300_000 }, async (t) => {
   const { paths, write } = makeStateFolder(t, { "openclaw.json": "{}" });
   const { count } = listen(t, [paths.config]);
   write("sessions.json", "x");
@@ -83,13 +83,13 @@ test("other files, and files that are what they were, make no noise", { timeout:
   assert.ok(count() <= 1);
 });
 
-test("included files are followed", { timeout: 300_000 }, async (t) => {
+test("follows included files", { timeout: 300_000 }, async (t) => {
   const { paths, folder, write } = makeStateFolder(t, { "openclaw.json": "{}", "sub/x.json5": "{}" });
   const { watch, next } = listen(t, [paths.config]);
   watch.follow([paths.config, join(folder, "sub/x.json5")]);
-  const heard = next();
+  const changed = next();
   write("sub/x.json5", "{ }");
-  assert.equal(await heard, 1);
+  assert.equal(await changed, 1);
 });
 
 test("reports an edit that is written while the previous one is being read", { timeout: 300_000 }, async (t) => {
@@ -117,16 +117,16 @@ test("reports an edit that is written while the previous one is being read", { t
   assert.equal(calls, 2);
 });
 
-test("a link is followed to its file", { timeout: 300_000 }, async (t) => {
+test("follows a link to its file", { timeout: 300_000 }, async (t) => {
   const { paths, write } = makeStateFolder(t, { "dot/real.json": "{}" });
   symlinkSync("dot/real.json", paths.config);
   const { next } = listen(t, [paths.config]);
-  const heard = next();
+  const changed = next();
   write("dot/real.json", "{ }");
-  assert.equal(await heard, 1);
+  assert.equal(await changed, 1);
 });
 
-test("a folder that goes and comes back is found again", { timeout: 300_000 }, async (t) => {
+test("watches a folder again that was removed and created", { timeout: 300_000 }, async (t) => {
   const { paths, folder } = makeStateFolder(t, { "openclaw.json": "{}" });
   const { next } = listen(t, [paths.config]);
   const gone = next();
@@ -138,7 +138,7 @@ test("a folder that goes and comes back is found again", { timeout: 300_000 }, a
   assert.equal(await back, 2);
 });
 
-test("nothing is heard after close", { timeout: 300_000 }, async (t) => {
+test("reports nothing after close", { timeout: 300_000 }, async (t) => {
   const { paths, write } = makeStateFolder(t, { "openclaw.json": "{}" });
   const { watch, count } = listen(t, [paths.config]);
   watch.close();
@@ -148,7 +148,7 @@ test("nothing is heard after close", { timeout: 300_000 }, async (t) => {
 });
 
 test(
-  "looked for before it is quiet: a file put in the place of another is seen at once, one written in place waits",
+  "reports a replaced file immediately on request, and waits for one written in place",
   { timeout: 300_000 },
   async (t) => {
     const { config: file } = makeStateFolder(t, { "openclaw.json": "{}" }).paths;

@@ -1,26 +1,26 @@
-// Notices when config files change, by whatever way editors and programs save them.
+// Reports changes of config files, however editors and programs save them.
 import { realpathSync, statSync, watch, type FSWatcher } from "node:fs";
 import { basename, dirname } from "node:path";
 
 export interface WatchOptions {
   readonly files: readonly string[];
-  /** Quiet time to wait for after the last event. */
+  /** Time without further events to wait. */
   readonly debounceMs: number;
-  /** Called once per burst of changes, never when the files are what they were. */
+  /** Called once per burst of changes, never when the files are unchanged. */
   readonly onChange: () => void;
 }
 
 export interface ConfigWatch {
-  /** From now on these files: a config may start or stop including others. */
+  /** Replaces the watched files: a config may start or stop including others. */
   follow(files: readonly string[]): void;
-  /** Without waiting for quiet: a file that was put in the place of another is whole already. `fits` is asked first. */
+  /** Checks without waiting: a file that replaced another is already complete. `fits` is called first. */
   look(fits: () => boolean): void;
   close(): void;
 }
 
 const retryMs = 1000;
 
-/** Watches folders and not files, so that a rename over a file is seen. Keeps no process alive by itself. */
+/** Watches folders instead of files, so that a rename over a file is noticed. Does not keep the process alive. */
 export function watchConfig({ files, debounceMs, onChange }: WatchOptions): ConfigWatch {
   let watched = files;
   let seen = signatureOf(files);
@@ -59,7 +59,7 @@ export function watchConfig({ files, debounceMs, onChange }: WatchOptions): Conf
     follow(next) {
       const known = new Map(watched.map((file, at) => [file, seen.split("|")[at] ?? ""]));
       watched = next;
-      // A file that changed after it was read, or that was not watched then, must be read again.
+      // A file that changed after it was read, or was not watched then, must be read again.
       seen = next.map((file) => known.get(file) ?? "not read").join("|");
       arm();
       soon(debounceMs);
@@ -76,7 +76,7 @@ export function watchConfig({ files, debounceMs, onChange }: WatchOptions): Conf
 }
 
 interface FolderWatch {
-  /** False once the folder is another one or gone: what was watched then says nothing more. */
+  /** False once the folder was replaced or removed: its watch is no longer valid. */
   isAlive(): boolean;
   close(): void;
 }
@@ -93,7 +93,7 @@ function watchFolder(folder: string, onEvent: (name: string | null) => void): Fo
     if (!failed) watcher = watch(folder, { persistent: false }, (_, name) => onEvent(name));
     watcher?.on("error", fail);
   } catch (error) {
-    // Out of watches, or the folder has just gone: the next check tries again.
+    // Out of watches, or the folder was just removed: the next check tries again.
     if (!(error instanceof Error)) throw error;
     failed = true;
   }
@@ -103,12 +103,12 @@ function watchFolder(folder: string, onEvent: (name: string | null) => void): Fo
   };
 }
 
-/** The names to listen for in each folder; a link is followed to the file it stands for as well. */
+/** The names to watch in each folder; for a link also its target. */
 function namesByFolder(files: readonly string[]): Map<string, Set<string>> {
   const folders = new Map<string, Set<string>>();
   for (const file of files.flatMap((one) => [one, realOf(one)])) {
     const folder = dirname(file);
-    // The folder's own name: the event that says it was removed.
+    // The folder's own name: the event of its removal.
     folders.set(folder, (folders.get(folder) ?? new Set([basename(folder)])).add(basename(file)));
   }
   return folders;
@@ -137,7 +137,7 @@ function signatureOf(files: readonly string[]): string {
     .join("|");
 }
 
-/** Another file under the same name. One that was written in place may be half there, one that is gone may come back. */
+/** Another file under the same name. One written in place may be incomplete, a removed one may return. */
 function isReplaced(before: string, now: string): boolean {
   const [old, fresh] = [before, now].map((signature) => signature.split("|").map((file) => file.split(":")[0]));
   return fresh?.every((file) => file !== "absent") === true && fresh.some((file, index) => file !== old?.[index]);

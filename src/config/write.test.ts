@@ -1,4 +1,4 @@
-// Writes: never over an unseen version, never invalid, atomic, with the last five versions kept.
+// Writes never replace an unseen version, are valid and atomic, and keep the last five versions.
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ import { historyOf, mergePatch, overlayText, patchText, writeConfig } from "./wr
 
 const first = "{\n  // mine\n  gateway: { port: 1, auth: { token: 'gw-secret' } },\n}\n";
 
-test("a valid text is written privately and the old version is kept", (t) => {
+test("writes a valid text privately and keeps the old version", (t) => {
   const folder = makeStateFolder(t, { "openclaw.json": first });
   const nextText = first.replace("port: 1", "port: 2");
   const { changed, loaded } = writeConfig({ ...folder, nextText, baseHash: sha256(first) });
@@ -28,7 +28,7 @@ test("a valid text is written privately and the old version is kept", (t) => {
   assert.deepEqual([statSync(file).mode & 0o777, statSync(`${file}.bak`).mode & 0o777], [0o600, 0o600]);
 });
 
-test("the last five versions are kept, newest first", (t) => {
+test("keeps the last five versions, newest first", (t) => {
   const folder = makeStateFolder(t, {});
   for (let port = 1; port <= 8; port += 1) writeConfig({ ...folder, nextText: `{ gateway: { port: ${port} } }` });
   const kept = historyOf(folder.paths).map(
@@ -37,7 +37,7 @@ test("the last five versions are kept, newest first", (t) => {
   assert.deepEqual(kept, [7, 6, 5, 4, 3]);
 });
 
-test("the same text is not written again", (t) => {
+test("does not write an equal text again", (t) => {
   const folder = makeStateFolder(t, { "openclaw.json": first });
   const before = statSync(folder.paths.config).mtimeMs;
   assert.equal(writeConfig({ ...folder, nextText: first }).changed, false);
@@ -58,7 +58,7 @@ test("an invalid text changes nothing", (t) => {
   assert.deepEqual([readFileSync(folder.paths.config, "utf8"), historyOf(folder.paths)], [first, []]);
 });
 
-test("a stale base is refused, with what changed since and without secrets", (t) => {
+test("rejects a stale base, with the changes since and without secrets", (t) => {
   const folder = makeStateFolder(t, { "openclaw.json": first });
   const second = first.replace("port: 1", "port: 2").replace("gw-secret", "other-secret");
   writeConfig({ ...folder, nextText: second });
@@ -78,7 +78,7 @@ test("a stale base is refused, with what changed since and without secrets", (t)
   assert.equal(readFileSync(folder.paths.config, "utf8"), second);
 });
 
-test("a redaction marker is never saved", (t) => {
+test("never saves a redaction marker", (t) => {
   const folder = makeStateFolder(t, { "openclaw.json": first });
   assert.throws(() => writeConfig({ ...folder, nextText: first.replace("gw-secret", redacted) }), {
     code: "config.redacted",
@@ -86,7 +86,7 @@ test("a redaction marker is never saved", (t) => {
   assert.equal(readFileSync(folder.paths.config, "utf8"), first);
 });
 
-test("an older installation is never changed unless asked", (t) => {
+test("never changes an older installation without an explicit request", (t) => {
   const { folder } = makeStateFolder(t, {});
   const home = join(dirname(folder), "other");
   mkdirSync(join(home, ".moltbot"), { recursive: true });
@@ -99,7 +99,7 @@ test("an older installation is never changed unless asked", (t) => {
   assert.equal(writeConfig({ paths, env, nextText: "{ ui: {} }", allowLegacy: true }).changed, true);
 });
 
-test("a config that is a link stays one", (t) => {
+test("a config that is a link stays a link", (t) => {
   const folder = makeStateFolder(t, { "dotfiles/real.json": "{}" });
   symlinkSync("dotfiles/real.json", folder.paths.config);
   writeConfig({ ...folder, nextText: "{ ui: {} }" });
@@ -107,7 +107,7 @@ test("a config that is a link stays one", (t) => {
 });
 
 test(
-  "a folder that cannot be written leaves the file as it is",
+  "keeps the file when the folder is not writable",
   { skip: process.getuid?.() === 0 ? "root may write everywhere" : false },
   (t) => {
     const folder = makeStateFolder(t, { "openclaw.json": first });
@@ -132,7 +132,7 @@ test("a patch merges, removes by null, replaces lists, and keeps comments", () =
   });
 });
 
-test("values from a form keep the comments of the text, a text from an editor is taken as it is", () => {
+test("values from a form keep comments, a text from an editor is saved unchanged", () => {
   const form = JSON.stringify({ gateway: { port: 2, auth: { token: "gw-secret" } }, ui: {} });
   assert.equal(overlayText(first, form), first.replace("port: 1", "port: 2").replace("} },\n}", "} },\n  ui: {},\n}"));
   assert.equal(overlayText(first, "{ ui: {} }"), "{ ui: {} }");
@@ -140,13 +140,13 @@ test("values from a form keep the comments of the text, a text from an editor is
   assert.equal(overlayText("", form), form);
 });
 
-test("what is no patch is refused", () => {
+test("rejects an invalid patch", () => {
   for (const patch of ["[]", "4", "{ a", ""])
     assert.throws(() => patchText("{}", patch), { code: "config.bad-patch" }, patch);
   assert.throws(() => patchText("{}", `{ hooks: { token: '${redacted}' } }`), { code: "config.redacted" });
 });
 
-test("four writers at once: no edit is lost, and every version is whole", async (t) => {
+test("four concurrent writers lose no edit, and every version is complete", async (t) => {
   const folder = makeStateFolder(t, { "openclaw.json": "{\n  // keep me\n  env: { vars: {} },\n}\n" });
   const writers = ["A", "B", "C", "D"].map((name) => startWriter(folder.paths, name, 12));
   const codes = await Promise.all(writers.map(async (child) => (await once(child, "exit"))[0] as number));
@@ -171,7 +171,7 @@ test("a writer killed at any moment leaves a valid file and no lock", async (t) 
   assert.equal(writeConfig({ ...folder, nextText: "{ ui: {} }" }).changed, true);
 });
 
-/** A process that adds one key after the other, each over the version it has just read. */
+/** A process that adds keys one by one, each based on the version it just read. */
 function startWriter(paths: unknown, name: string, count: number): ChildProcess {
   const module = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
   const script = `

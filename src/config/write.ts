@@ -1,4 +1,4 @@
-// Writing the config: only over the version that was read, only when it is valid, whole or not at all, with history.
+// Writes the config: only over the version that was read, only when valid, atomically, with history.
 import { existsSync, lstatSync, realpathSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -20,27 +20,27 @@ export interface WriteOptions {
   readonly paths: Paths;
   readonly env: Env;
   readonly nextText: string;
-  /** Hash of the version the text was made from. */
+  /** Hash of the version that the text is based on. */
   readonly baseHash?: string;
-  /** The owner asked in so many words to change an older installation. */
+  /** The owner explicitly asked to change an older installation. */
   readonly allowLegacy?: boolean;
-  /** Channels that plugins bring. */
+  /** Channels of plugins. */
   readonly channels?: readonly string[];
-  /** Mending a broken file step by step: a text that is still invalid is written when it adds no issue of its own. */
+  /** Repairs a broken file step by step: an invalid text is written when it adds no new issue. */
   readonly stepwise?: boolean;
-  /** Everything is looked at as for a write, and nothing is written. */
+  /** Runs all checks of a write, without writing. */
   readonly check?: boolean;
 }
 
 export interface WrittenConfig {
-  /** False when the text was there already. */
+  /** False when the file already has this text. */
   readonly changed: boolean;
   readonly loaded: LoadedConfig;
 }
 
 /**
  * Throws `config.legacy`, `config.conflict` (details: the diff), `config.redacted` or `config.invalid` (details: the
- * issues); then the old file is as it was, byte for byte. When it returns, the new one survives a power cut.
+ * issues) and keeps the old file byte for byte. When it returns, the new one survives a power failure.
  */
 export function writeConfig(options: WriteOptions): WrittenConfig {
   const { paths, env, nextText, baseHash, channels = [] } = options;
@@ -64,7 +64,7 @@ export function writeConfig(options: WriteOptions): WrittenConfig {
   }
 }
 
-/** The versions before the present one, newest first. */
+/** The earlier versions, newest first. */
 export function historyOf(paths: Paths): string[] {
   return versionNames(paths.config).filter((file) => existsSync(file));
 }
@@ -86,7 +86,7 @@ function keepVersion(config: string, bytes: Buffer): void {
   writeFileAtomic(`${config}.bak`, bytes, 0o600);
 }
 
-/** A config that is a link stays one: what it points to is written. */
+/** A config that is a link stays one: its target is written. */
 function realTarget(config: string): string {
   const isLink = lstatSync(config, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   return isLink && existsSync(config) ? realpathSync(config) : config;
@@ -99,7 +99,7 @@ function refuseLegacy(paths: Paths): void {
   });
 }
 
-/** Writers take turns; one that died does not hold the others. */
+/** One writer at a time; a dead one does not block the others. */
 function lockFor({ config }: Paths): Lock {
   const file = join(dirname(config), `.${basename(config)}.lock`);
   for (let waitedMs = 0; ; waitedMs += 25) {
@@ -142,21 +142,21 @@ function addedIssues({ issues }: LoadedConfig, { paths, env, channels = [] }: Wr
   return issues.filter((issue) => !known.has(nameOf(issue)));
 }
 
-/** Without lines and columns: they are those of a text that is not in the file. */
+/** Without lines and columns, which belong to a text that is not in the file. */
 function invalid(issues: readonly ConfigIssue[]): OpenClawError {
   const shown = issues
     .slice(0, 8)
     .map(({ file: _file, line: _line, column: _column, ...issue }) => `  ${describeIssue(issue)}`);
   const more = issues.length > shown.length ? [`  … and ${issues.length - shown.length} more`] : [];
-  const message = ["nothing was written, the config would not be valid:", ...shown, ...more].join("\n");
+  const message = ["nothing was written, because the config would be invalid:", ...shown, ...more].join("\n");
   return new OpenClawError("config.invalid", message, {
-    hint: "openclaw config schema shows what each key takes",
+    hint: "openclaw config schema shows the values of each key",
     details: { issues },
   });
 }
 
 function savedMarker(): OpenClawError {
-  return new OpenClawError("config.redacted", `the text holds ${redacted} where a secret should be`, {
+  return new OpenClawError("config.redacted", `the text contains ${redacted} in place of a secret`, {
     hint: "write the secret itself, or leave the key out",
   });
 }

@@ -1,4 +1,5 @@
 // `agents.defaults.sandbox` and its per-agent form: where an agent's tools run.
+import { sandboxBackends } from "../../core/sandbox-backend.ts";
 import { Type } from "../../core/schema.ts";
 import {
   choice,
@@ -45,24 +46,26 @@ const docker = section("Settings of the Docker sandbox.", {
   binds: texts("Host folders to mount, as host:container[:ro]. Commands in the sandbox can reach these folders."),
 });
 
-const browser = notBuilt(
-  section("A browser of its own for sandboxed sessions.", {
-    enabled: flag("Start one.", { default: false }),
-    image: text("Container image.", { default: "openclaw-sandbox-browser:bookworm-slim" }),
-    containerPrefix: text("Prefix of container names.", { default: "openclaw-sbx-browser-" }),
-    cdpPort: whole("Debugging port inside.", { default: 9222, maximum: 65_535 }),
-    vncPort: whole("VNC port inside.", { default: 5900, maximum: 65_535 }),
-    noVncPort: whole("Port of the viewer page inside.", { default: 6080, maximum: 65_535 }),
-    headless: flag("Run without a screen.", { default: false }),
-    enableNoVnc: flag("Serve the viewer page.", { default: true }),
-    allowHostControl: flag("Let sandboxed sessions drive the host's browser.", { default: false }),
-    allowedControlUrls: texts("Exact URLs a custom target may have."),
-    allowedControlHosts: texts("Host names a custom target may have."),
-    allowedControlPorts: list("Ports a custom target may have.", Type.Integer({ minimum: 1, maximum: 65_535 })),
-    autoStart: flag("Start it when it is needed.", { default: true }),
-    autoStartTimeoutMs: whole("Milliseconds to wait for the start.", { default: 12_000 }),
+const browser = section("The browser inside the sandbox of a sandboxed session; needs bubblewrap.", {
+  enabled: flag("Gives each sandbox a browser of its own.", { default: false }),
+  image: notBuilt(text("Container image.", { default: "openclaw-sandbox-browser:bookworm-slim" })),
+  containerPrefix: notBuilt(text("Prefix of container names.", { default: "openclaw-sbx-browser-" })),
+  cdpPort: notBuilt(whole("Debugging port inside the container.", { default: 9222, maximum: 65_535 })),
+  vncPort: notBuilt(whole("VNC port inside the container.", { default: 5900, maximum: 65_535 })),
+  noVncPort: notBuilt(whole("Port of the viewer page inside the container.", { default: 6080, maximum: 65_535 })),
+  headless: notBuilt(flag("Runs without a display.", { default: false })),
+  enableNoVnc: notBuilt(flag("Serves the viewer page.", { default: true })),
+  allowHostControl: flag("Allows sandboxed sessions to control the browsers of the host and of nodes.", {
+    default: false,
   }),
-);
+  allowedControlUrls: notBuilt(texts("Exact URLs that a custom target may have.")),
+  allowedControlHosts: notBuilt(texts("Host names that a custom target may have.")),
+  allowedControlPorts: notBuilt(
+    list("Ports that a custom target may have.", Type.Integer({ minimum: 1, maximum: 65_535 })),
+  ),
+  autoStart: flag("Starts the browser when it is needed.", { default: true }),
+  autoStartTimeoutMs: whole("Milliseconds to wait for the start.", { default: 12_000 }),
+});
 
 const properties = {
   mode: choice("Which sessions are sandboxed; non-main means all but the main session.", ["off", "non-main", "all"], {
@@ -70,7 +73,7 @@ const properties = {
   }),
   backend: choice(
     "Sandbox backend; auto uses bubblewrap when it works, otherwise Docker.",
-    ["auto", "docker", "bubblewrap"],
+    ["auto", ...sandboxBackends],
     {
       default: "auto",
     },

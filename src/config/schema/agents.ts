@@ -47,8 +47,8 @@ const heartbeatProperties = {
 const humanDelay = notBuilt(
   group("Pauses between the parts of a reply.", {
     mode: choice("How long to pause.", ["off", "natural", "custom"], { default: "off" }),
-    minMs: whole("Shortest pause for custom.", { fallback: "800" }),
-    maxMs: whole("Longest pause for custom.", { fallback: "2500" }),
+    minMs: whole("Minimum pause for custom.", { fallback: "800" }),
+    maxMs: whole("Maximum pause for custom.", { fallback: "2500" }),
   }),
 );
 
@@ -63,24 +63,24 @@ const cliBackend = closed({
   command: text("Program to run."),
   args: texts("Arguments."),
   env: record("Environment of the program.", Type.String()),
-  output: choice("What it prints.", ["json", "jsonl", "text"]),
-  input: choice("How it takes the prompt.", ["arg", "stdin"]),
-  maxPromptArgChars: whole("Longest prompt given as an argument."),
-  modelArg: text("Option that names the model."),
-  modelAliases: record("Its names for our models.", Type.String()),
-  sessionArg: text("Option that names the session."),
+  output: choice("Output format of the program.", ["json", "jsonl", "text"]),
+  input: choice("How the program receives the prompt.", ["arg", "stdin"]),
+  maxPromptArgChars: whole("Maximum length of a prompt passed as an argument."),
+  modelArg: text("Option for the model."),
+  modelAliases: record("The program's names for our models.", Type.String()),
+  sessionArg: text("Option for the session id."),
   sessionArgs: texts("Arguments for a session; {sessionId} is replaced."),
-  sessionMode: choice("When a session is named.", ["always", "existing", "none"]),
-  sessionIdFields: texts("Output fields that hold the session id."),
-  resumeArgs: texts("Arguments that go on with a session."),
-  resumeOutput: choice("What it prints when it goes on.", ["json", "jsonl", "text"]),
-  systemPromptArg: text("Option that takes the system prompt."),
-  systemPromptMode: choice("Add to its own prompt or replace it.", ["append", "replace"]),
-  systemPromptWhen: choice("When the system prompt is given.", ["first", "always", "never"]),
-  imageArg: text("Option that takes a picture."),
-  imageMode: choice("How several pictures are given.", ["repeat", "list"]),
-  clearEnv: texts("Variables taken out of its environment."),
-  serialize: flag("One run at a time."),
+  sessionMode: choice("When the session id is passed.", ["always", "existing", "none"]),
+  sessionIdFields: texts("Output fields with the session id."),
+  resumeArgs: texts("Arguments that resume a session."),
+  resumeOutput: choice("Output format when it resumes.", ["json", "jsonl", "text"]),
+  systemPromptArg: text("Option for the system prompt."),
+  systemPromptMode: choice("Whether it appends to the program's own prompt or replaces it.", ["append", "replace"]),
+  systemPromptWhen: choice("When the system prompt is passed.", ["first", "always", "never"]),
+  imageArg: text("Option for an image."),
+  imageMode: choice("How several images are passed.", ["repeat", "list"]),
+  clearEnv: texts("Environment variables that are removed."),
+  serialize: flag("Runs one at a time."),
 });
 
 const contextPruning = section("Trims old tool results in requests to the model.", {
@@ -130,7 +130,7 @@ const budget = group("Limits that stop a run, with an error that names the limit
   day: spending("all agents together in a day"),
 });
 
-const chunkBreak = choice("Where to cut first.", ["paragraph", "newline", "sentence"], { default: "paragraph" });
+const chunkBreak = choice("Preferred place to split.", ["paragraph", "newline", "sentence"], { default: "paragraph" });
 
 const defaults = section("Defaults of all agents.", {
   workspace: text("Folder that the agent works in.", { fallback: "~/.openclaw/workspace" }),
@@ -139,10 +139,12 @@ const defaults = section("Defaults of all agents.", {
   bootstrapMaxChars: whole("Maximum number of characters of each workspace file in the prompt.", { default: 20_000 }),
   userTimezone: text("Time zone of the owner.", { fallback: "that of the host" }),
   timeFormat: notBuilt(choice("How times are written.", ["auto", "12", "24"], { default: "auto" })),
-  envelopeTimezone: notBuilt(text("Zone of the times on messages: local, utc, user or a zone.", { default: "local" })),
-  envelopeTimestamp: notBuilt(choice("Put the time on messages.", ["on", "off"], { default: "on" })),
+  envelopeTimezone: notBuilt(
+    text("Time zone of message timestamps: local, utc, user or a zone.", { default: "local" }),
+  ),
+  envelopeTimestamp: notBuilt(choice("Adds the time to messages.", ["on", "off"], { default: "on" })),
   envelopeElapsed: notBuilt(
-    choice("Put the time since the last message on messages.", ["on", "off"], { default: "on" }),
+    choice("Adds the time since the last message to messages.", ["on", "off"], { default: "on" }),
   ),
   model: modelChoice("Model that answers."),
   imageModel: modelChoice("Model for images when the first one does not accept images."),
@@ -164,30 +166,37 @@ const defaults = section("Defaults of all agents.", {
     fallback: "none, so that only calls that ask for it are elevated",
   }),
   timeoutSeconds: whole("Maximum duration of a run in seconds.", { default: 600, minimum: 1 }),
-  mediaMaxMb: notBuilt(number("Megabytes of media taken in and sent out.", { default: 5, minimum: 0 })),
+  mediaMaxMb: number("Largest picture in megabytes that is sent to a model; larger ones are scaled down.", {
+    default: 5,
+    minimum: 0,
+  }),
   maxConcurrent: whole("Maximum number of runs at the same time.", { default: 4, minimum: 1 }),
   budget,
-  blockStreamingDefault: notBuilt(choice("Send finished parts of a reply at once.", ["on", "off"], { default: "off" })),
+  blockStreamingDefault: notBuilt(
+    choice("Sends finished parts of a reply immediately.", ["on", "off"], { default: "off" }),
+  ),
   blockStreamingBreak: notBuilt(
-    choice("What counts as finished.", ["text_end", "message_end"], { default: "text_end" }),
+    choice("When a part is finished.", ["text_end", "message_end"], { default: "text_end" }),
   ),
   blockStreamingChunk: notBuilt(
     section("Size of the parts.", {
-      minChars: whole("Not shorter than this.", { default: 800 }),
-      maxChars: whole("Not longer than this.", { default: 1200 }),
+      minChars: whole("Minimum number of characters.", { default: 800 }),
+      maxChars: whole("Maximum number of characters.", { default: 1200 }),
       breakPreference: chunkBreak,
     }),
   ),
   blockStreamingCoalesce: notBuilt(
-    section("Joining of small parts.", {
-      minChars: whole("Wait for so many characters."),
-      maxChars: whole("Send at so many characters."),
-      idleMs: whole("Send after so many milliseconds of quiet.", { default: 1000 }),
+    section("Merging of small parts.", {
+      minChars: whole("Waits for this many characters."),
+      maxChars: whole("Sends at this many characters."),
+      idleMs: whole("Sends after this many milliseconds without new text.", { default: 1000 }),
     }),
   ),
   humanDelay,
-  typingMode: notBuilt(choice("When the typing sign shows.", ["never", "instant", "thinking", "message"])),
-  typingIntervalSeconds: notBuilt(number("Seconds between renewals of the typing sign.", { default: 6, minimum: 1 })),
+  typingMode: notBuilt(choice("When the typing indicator is shown.", ["never", "instant", "thinking", "message"])),
+  typingIntervalSeconds: notBuilt(
+    number("Seconds between renewals of the typing indicator.", { default: 6, minimum: 1 }),
+  ),
   heartbeat: section("Regular turns in which the agent checks what needs attention.", heartbeatProperties),
   subagents: section("Subagents that an agent starts.", {
     model: modelChoice("Model of subagents."),
@@ -202,7 +211,7 @@ const defaults = section("Defaults of all agents.", {
   compaction: section("Compaction: replaces the older part of a long session by a summary.", {
     mode: choice("Compaction mode.", ["default", "safeguard"], { default: "default" }),
     reserveTokensFloor: whole("Number of tokens to keep free.", { default: 20_000 }),
-    maxHistoryShare: notBuilt(number("Share of the context the old part may take.", { minimum: 0, maximum: 1 })),
+    maxHistoryShare: notBuilt(number("Maximum share of the context for the old part.", { minimum: 0, maximum: 1 })),
     memoryFlush: section("A silent turn before compaction in which the agent saves lasting notes.", {
       enabled: flag("Enables the silent turn.", { default: true }),
       softThresholdTokens: whole("Number of tokens before the limit at which it runs.", { default: 4000 }),
@@ -233,7 +242,10 @@ const agent = overriding(
       mentionPatterns: texts("Patterns that count as a mention."),
       historyLimit: whole("Number of earlier messages that the agent sees."),
     }),
-    heartbeat: group("Heartbeat of this agent.", heartbeatProperties),
+    heartbeat: group(
+      "Heartbeat of this agent. As soon as one agent has its own block, only agents with a block have heartbeats.",
+      heartbeatProperties,
+    ),
     budget,
     humanDelay,
     sandbox: agentSandbox,

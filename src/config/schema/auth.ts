@@ -1,4 +1,5 @@
-// `auth`: which stored credentials model providers use, and when they rest. The credentials themselves live elsewhere.
+// `auth`: which stored credentials model providers use, and when they cool down. The credentials themselves are stored
+// elsewhere.
 import { Type } from "../../core/schema.ts";
 import { choice, closed, group, number, record, section, text } from "./field.ts";
 

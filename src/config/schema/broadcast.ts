@@ -7,7 +7,9 @@ export const broadcast = notBuilt(
   Type.Optional(
     Type.Object(
       {
-        strategy: choice("All at once or one after the other.", ["parallel", "sequential"], { default: "parallel" }),
+        strategy: choice("Runs the agents in parallel or one after the other.", ["parallel", "sequential"], {
+          default: "parallel",
+        }),
       },
       {
         description: "Conversations that several agents answer: id to agent ids.",

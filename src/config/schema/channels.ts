@@ -13,8 +13,8 @@ import { choice, notBuilt, section } from "./field.ts";
 
 export const channels = notBuilt(
   section("The chat platforms.", {
-    defaults: section("What every channel starts from.", {
-      groupPolicy: choice("Which groups may talk to the agent.", ["allowlist", "open", "disabled"], {
+    defaults: section("Defaults of all channels.", {
+      groupPolicy: choice("Which groups may use the agent.", ["allowlist", "open", "disabled"], {
         default: "allowlist",
       }),
       heartbeat: heartbeatVisibility,

@@ -1,4 +1,4 @@
-// `cron`: jobs at set times.
+// `cron`: scheduled jobs.
 import { flag, section, text, whole } from "./field.ts";
 
 export const cron = section("Scheduled jobs.", {

@@ -1,8 +1,8 @@
-// `env`: variables for those that are not set in the environment already.
+// `env`: variables that are set when the environment does not have them.
 import { Type } from "../../core/schema.ts";
 import { flag, group, record, whole } from "./field.ts";
 
-/** Any other key is a variable itself. */
+/** Every other key is a variable itself. */
 export const env = Type.Optional(
   Type.Object(
     {

@@ -1,4 +1,4 @@
-// `gateway`: how the gateway listens and whom it lets in.
+// `gateway`: how the gateway listens and who may connect.
 import { choice, flag, group, notBuilt, secret, section, text, texts, whole } from "./field.ts";
 
 const fetchLimits = {
@@ -17,13 +17,13 @@ const responses = section("Settings of POST /v1/responses.", {
     }),
     maxBytes: whole("Maximum size of a file in bytes.", { default: 5_242_880 }),
     maxChars: whole("Maximum number of characters kept from a file.", { default: 200_000 }),
-    pdf: notBuilt(
-      section("PDF files; requests with a PDF are rejected.", {
-        maxPages: whole("Maximum number of pages to read.", { default: 4 }),
-        maxPixels: whole("Maximum number of pixels of a rendered page.", { default: 4_000_000 }),
-        minTextChars: whole("Pages with fewer characters of text than this are rendered as images.", { default: 200 }),
-      }),
-    ),
+    pdf: section("PDF files, read as text.", {
+      maxPages: whole("Maximum number of pages to read.", { default: 4 }),
+      maxPixels: notBuilt(whole("Maximum number of pixels of a rendered page.", { default: 4_000_000 })),
+      minTextChars: notBuilt(
+        whole("Pages with fewer characters of text than this are rendered as images.", { default: 200 }),
+      ),
+    }),
   }),
   images: section("Images in requests; also applies to POST /v1/chat/completions.", {
     ...fetchLimits,
@@ -111,20 +111,27 @@ export const gateway = section("How the gateway listens and who may connect.", {
         enabled: flag("Enables this endpoint.", { default: false }),
       }),
       responses,
-      mcp: section("Settings of POST /mcp, which offers the tools through the Model Context Protocol.", {
+      mcp: section("Settings of /mcp, which offers the tools through the Model Context Protocol.", {
         enabled: flag("Enables this endpoint.", { default: false }),
+        approvals: flag(
+          "Lets the user of an MCP client on this machine answer the approval that a call of that client needs, where the client can show questions.",
+          { default: true },
+        ),
+        sampling: flag("Lets tools send prompts to the model of an MCP client that offers it (sampling).", {
+          default: false,
+        }),
       }),
     }),
   }),
   nodes: section("Paired nodes.", {
-    browser: notBuilt(
-      section("Browsers of nodes.", {
-        mode: choice("auto picks a node, manual uses only a named node, off uses none.", ["auto", "manual", "off"], {
-          default: "auto",
-        }),
-        node: text("Node to use when several offer a browser."),
-      }),
-    ),
+    browser: section("Browsers of nodes.", {
+      mode: choice(
+        "auto uses the browser of a node when a call names no target, manual only when it names a node, off never.",
+        ["auto", "manual", "off"],
+        { default: "auto" },
+      ),
+      node: text("Node to use when several offer a browser: its id or name."),
+    }),
     allowCommands: texts("Additional commands that the gateway may request from nodes."),
     denyCommands: texts("Commands that the gateway never requests from nodes."),
   }),

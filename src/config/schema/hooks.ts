@@ -1,4 +1,4 @@
-// `hooks`: webhooks from outside, and scripts that run on events inside.
+// `hooks`: webhooks over HTTP, and scripts that run on events of the gateway.
 import { Type } from "../../core/schema.ts";
 import { choice, closed, flag, group, list, notBuilt, record, secret, section, text, texts, whole } from "./field.ts";
 
@@ -30,26 +30,26 @@ const mapping = closed({
 
 const gmail = group("Mail through Gmail notifications.", {
   account: notBuilt(text("Mail account.")),
-  label: notBuilt(text("Label watched.")),
+  label: notBuilt(text("Label to watch.")),
   topic: notBuilt(text("Pub/Sub topic.")),
   subscription: notBuilt(text("Pub/Sub subscription.")),
-  pushToken: notBuilt(secret("Secret the notices carry.")),
-  hookUrl: notBuilt(text("Where notices are passed on to.")),
-  includeBody: notBuilt(flag("Pass on the text of mails.")),
-  maxBytes: notBuilt(whole("Bytes passed on at most.")),
+  pushToken: notBuilt(secret("Secret that notifications must contain.")),
+  hookUrl: notBuilt(text("URL that notifications are forwarded to.")),
+  includeBody: notBuilt(flag("Includes the text of mails.")),
+  maxBytes: notBuilt(whole("Maximum number of bytes to forward.")),
   renewEveryMinutes: notBuilt(whole("Minutes between renewals of the watch.", { minimum: 1 })),
   serve: notBuilt(
-    group("The local end.", {
-      bind: text("Address it listens on."),
-      port: whole("Port it listens on.", { maximum: 65_535 }),
-      path: text("Path it answers."),
+    group("The local webhook server.", {
+      bind: text("Address that it listens on."),
+      port: whole("Port that it listens on.", { maximum: 65_535 }),
+      path: text("URL path that it serves."),
     }),
   ),
   tailscale: notBuilt(
-    group("Reaching it through Tailscale.", {
+    group("Access through Tailscale.", {
       mode: choice("How it is published.", ["off", "serve", "funnel"]),
       path: text("Public path."),
-      target: text("What it leads to."),
+      target: text("Target of the public path."),
     }),
   ),
   model: text("Model that processes mail."),
@@ -58,7 +58,7 @@ const gmail = group("Mail through Gmail notifications.", {
 });
 
 const internal = group("Scripts that run on events of the gateway.", {
-  enabled: flag("Run them.", { fallback: "off" }),
+  enabled: flag("Runs hooks.", { fallback: "off" }),
   entries: record(
     "Settings of each hook.",
     Type.Object(
@@ -91,13 +91,13 @@ export const hooks = section("Webhooks over HTTP, and hooks that run on events o
   }),
   signing: group("Every webhook must be signed and recent.", {
     secret: secret("Key of the HMAC-SHA256 over timestamp, dot and body."),
-    toleranceSeconds: whole("How old a signature may be.", { fallback: "300", minimum: 1 }),
+    toleranceSeconds: whole("Maximum age of a signature.", { fallback: "300", minimum: 1 }),
   }),
   presets: texts("Ready-made rules, such as gmail."),
   transformsDir: text("Folder of transform scripts, below the folder of the config.", {
     fallback: "hooks/transforms beside the config",
   }),
-  mappings: list("Rules; the first that fits is used.", mapping),
+  mappings: list("Rules; the first match is used.", mapping),
   gmail,
   internal,
 });

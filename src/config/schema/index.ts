@@ -17,6 +17,7 @@ import { text } from "./field.ts";
 import { gateway } from "./gateway.ts";
 import { hooks } from "./hooks.ts";
 import { logging } from "./logging.ts";
+import { mcp } from "./mcp.ts";
 import { memory } from "./memory.ts";
 import { messages } from "./messages.ts";
 import { meta, wizard } from "./meta.ts";
@@ -49,6 +50,7 @@ export const ConfigSchema = Type.Object(
     memory,
     skills,
     plugins,
+    mcp,
     hooks,
     cron,
     browser,

@@ -1,4 +1,4 @@
-// `logging`: what is written down and what is masked in it.
+// `logging`: what is logged and what is redacted.
 import { choice, section, text, texts } from "./field.ts";
 
 const levels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;

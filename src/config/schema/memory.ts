@@ -1,4 +1,4 @@
-// `memory`: what answers searches in notes.
+// `memory`: the search backend of notes.
 import { Type } from "../../core/schema.ts";
 import { choice, closed, flag, group, list, notBuilt, section, sendRules, span, text, whole } from "./field.ts";
 
@@ -14,37 +14,37 @@ export const memory = section("Memory of the agents.", {
   qmd: notBuilt(
     group("Settings of qmd.", {
       command: text("Program to run.", { default: "qmd" }),
-      includeDefaultMemory: flag("Index the usual notes.", { default: true }),
+      includeDefaultMemory: flag("Indexes the default notes.", { default: true }),
       paths: list(
-        "Further collections.",
+        "Additional collections.",
         closed({
           path: Type.String({ description: "Folder." }),
-          pattern: text("Files in it."),
+          pattern: text("Files of the collection."),
           name: text("Name of the collection."),
         }),
       ),
       sessions: group("Transcripts.", {
-        enabled: flag("Index them."),
-        retentionDays: whole("Days they are kept."),
-        exportDir: text("Folder they are written to.", { place: "hidden" }),
+        enabled: flag("Indexes transcripts."),
+        retentionDays: whole("Days to keep them."),
+        exportDir: text("Folder that they are written to.", { place: "hidden" }),
       }),
-      update: group("When the index is brought up to date.", {
+      update: group("When the index is updated.", {
         interval: span("Time between updates.", { default: "5m" }),
-        debounceMs: millis("of quiet to wait for"),
-        onBoot: flag("At the start."),
-        waitForBootSync: flag("Wait for that at the start.", { default: false }),
+        debounceMs: millis("without further changes to wait"),
+        onBoot: flag("Updates at startup."),
+        waitForBootSync: flag("Waits for the update at startup.", { default: false }),
         embedInterval: span("Time between embeddings."),
         commandTimeoutMs: millis("a command may take"),
         updateTimeoutMs: millis("an update may take"),
         embedTimeoutMs: millis("an embedding may take"),
       }),
-      limits: group("How much comes back.", {
+      limits: group("Size of results.", {
         maxResults: whole("Results."),
-        maxSnippetChars: whole("Characters of a snippet."),
-        maxInjectedChars: whole("Characters in all."),
+        maxSnippetChars: whole("Maximum number of characters of a snippet."),
+        maxInjectedChars: whole("Maximum number of characters in total."),
         timeoutMs: millis("a search may take"),
       }),
-      scope: sendRules("Where searches are answered."),
+      scope: sendRules("Chats in which searches are answered."),
     }),
   ),
 });

@@ -7,36 +7,36 @@ const queueModes = ["collect", "followup", "steer", "steer-backlog", "steer+back
 const unit = (description: string) => number(description, { minimum: 0, maximum: 1 });
 
 const elevenlabs = group("ElevenLabs.", {
-  apiKey: secret("Key; else ELEVENLABS_API_KEY."),
-  baseUrl: text("Root of the service."),
+  apiKey: secret("API key. By default ELEVENLABS_API_KEY from the environment."),
+  baseUrl: text("Base URL of the service."),
   voiceId: text("Voice."),
   modelId: text("Model."),
-  seed: whole("Seed, for the same sound again."),
-  applyTextNormalization: choice("Read numbers as words.", ["auto", "on", "off"]),
+  seed: whole("Seed, for reproducible audio."),
+  applyTextNormalization: choice("Reads numbers as words.", ["auto", "on", "off"]),
   languageCode: text("Language."),
   voiceSettings: group("The voice.", {
     stability: unit("Steadiness."),
     similarityBoost: unit("Likeness."),
     style: unit("Style."),
-    useSpeakerBoost: flag("Clearer speaker."),
+    useSpeakerBoost: flag("Emphasizes the speaker's voice."),
     speed: number("Speed.", { minimum: 0.5, maximum: 2 }),
   }),
 });
 
 const edge = group("Microsoft Edge voices.", {
-  enabled: flag("Use them."),
+  enabled: flag("Enables Edge voices."),
   voice: text("Voice."),
   lang: text("Language."),
-  outputFormat: text("Sound format."),
+  outputFormat: text("Audio format."),
   pitch: text("Pitch."),
   rate: text("Speed."),
   volume: text("Volume."),
-  saveSubtitles: flag("Keep subtitles."),
-  proxy: secret("Proxy; may carry a password."),
+  saveSubtitles: flag("Keeps subtitles."),
+  proxy: secret("Proxy URL; may contain a password."),
   timeoutMs: whole("Milliseconds to wait."),
 });
 
-const override = (what: string) => flag(`Let the model choose ${what}.`);
+const override = (what: string) => flag(`Allows the model to choose ${what}.`);
 
 const tts = notBuilt(
   group("Text to speech for replies.", {
@@ -51,18 +51,18 @@ const tts = notBuilt(
       allowVoice: override("the voice"),
       allowModelId: override("the model"),
       allowVoiceSettings: override("voice settings"),
-      allowNormalization: override("normalisation"),
+      allowNormalization: override("normalization"),
       allowSeed: override("the seed"),
     }),
-    maxTextLength: whole("Characters read at most."),
+    maxTextLength: whole("Maximum number of characters to read aloud."),
     timeoutMs: whole("Milliseconds to wait."),
-    prefsPath: text("File for people's choices.", { fallback: "<state>/settings/tts.json", place: "hidden" }),
+    prefsPath: text("File with the preferences of users.", { fallback: "<state>/settings/tts.json", place: "hidden" }),
     elevenlabs,
     openai: group("OpenAI voices.", {
-      apiKey: secret("Key; else OPENAI_API_KEY."),
+      apiKey: secret("API key. By default OPENAI_API_KEY from the environment."),
       model: text("Model."),
       voice: text("Voice."),
-      baseUrl: text("Root of the service."),
+      baseUrl: text("Base URL of the service."),
     }),
     edge,
   }),
@@ -70,18 +70,18 @@ const tts = notBuilt(
 
 export const messages = section("How messages are received and replies are sent.", {
   responsePrefix: notBuilt(text("Prefix of replies; auto is the name of the agent in brackets.")),
-  messagePrefix: notBuilt(text("Older form of a prefix on what comes in.")),
+  messagePrefix: notBuilt(text("Legacy prefix of received messages.")),
   ackReaction: notBuilt(
-    text("Reaction that says a message was seen; empty for none.", {
+    text("Reaction that acknowledges a message; empty for none.", {
       fallback: "the agent's emoji, else 👀",
     }),
   ),
   ackReactionScope: notBuilt(
-    choice("Where it is given.", ["group-mentions", "group-all", "direct", "all"], {
+    choice("Chats in which messages are acknowledged.", ["group-mentions", "group-all", "direct", "all"], {
       default: "group-mentions",
     }),
   ),
-  removeAckAfterReply: notBuilt(flag("Take it back after the reply.", { default: false })),
+  removeAckAfterReply: notBuilt(flag("Removes the reaction after the reply.", { default: false })),
   queue: section("What happens to messages that arrive during a run.", {
     mode: choice("How queued messages are processed.", queueModes, { default: "collect" }),
     debounceMs: whole("Milliseconds without further messages before the next run.", { default: 1000 }),

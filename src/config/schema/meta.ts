@@ -1,4 +1,4 @@
-// `meta` and `wizard`: stamps programs leave in the file. Nothing reads them to decide anything.
+// `meta` and `wizard`: stamps that programs leave in the file. They affect no decision.
 import { group, text } from "./field.ts";
 
 export const meta = group("The program that last wrote this file.", {

@@ -1,4 +1,4 @@
-// `models`: providers and models beyond the built-in ones; and the shape in which a model is chosen anywhere.
+// `models`: providers and models beyond the built-in ones; and the form of a model choice.
 import { configuredModelApis } from "../../core/model-api.ts";
 import { Type } from "../../core/schema.ts";
 import {
@@ -19,7 +19,7 @@ import {
   whole,
 } from "./field.ts";
 
-/** `provider/model`, or the same with fall-backs. */
+/** `provider/model`, or the same with fallbacks. */
 export const modelChoice = (description: string) =>
   oneOf(description, [
     Type.String({ minLength: 1 }),

@@ -4,23 +4,23 @@ import { anything, choice, closed, flag, notBuilt, record, secret, section, text
 
 export const skills = notBuilt(
   section("Skills: instructions that an agent reads when it needs them.", {
-    allowBundled: texts("Only these of the bundled ones."),
-    load: section("Where they are looked for.", {
-      extraDirs: texts("Further folders.", { place: "kept" }),
-      watch: flag("Notice changes.", { default: true }),
-      watchDebounceMs: whole("Milliseconds of quiet to wait for.", { default: 250 }),
+    allowBundled: texts("Only these bundled skills."),
+    load: section("Where skills are searched.", {
+      extraDirs: texts("Additional folders.", { place: "kept" }),
+      watch: flag("Watches for changes.", { default: true }),
+      watchDebounceMs: whole("Milliseconds without further changes to wait.", { default: 250 }),
     }),
-    install: section("How what they need is installed.", {
-      preferBrew: flag("Take Homebrew where it is.", { default: true }),
+    install: section("How dependencies of skills are installed.", {
+      preferBrew: flag("Prefers Homebrew where it is installed.", { default: true }),
       nodeManager: choice("Package manager for Node.", ["npm", "pnpm", "yarn", "bun"], { default: "npm" }),
     }),
     entries: record(
       "Settings per skill.",
       closed({
-        enabled: flag("Offer this one."),
-        apiKey: secret("Its key."),
-        env: record("Its environment.", Type.String()),
-        config: anything("Its own settings."),
+        enabled: flag("Enables this skill."),
+        apiKey: secret("API key of the skill."),
+        env: record("Environment variables of the skill.", Type.String()),
+        config: anything("Settings of the skill."),
       }),
     ),
   }),

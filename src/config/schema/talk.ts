@@ -5,10 +5,10 @@ import { flag, notBuilt, record, secret, section, text } from "./field.ts";
 export const talk = notBuilt(
   section("Voice conversations with the agent.", {
     voiceId: text("Voice."),
-    voiceAliases: record("Names for voices.", Type.String()),
+    voiceAliases: record("Aliases of voices.", Type.String()),
     modelId: text("Model."),
-    outputFormat: text("Sound format."),
-    apiKey: secret("Key; else ELEVENLABS_API_KEY."),
-    interruptOnSpeech: flag("Stop speaking when you speak.", { default: true }),
+    outputFormat: text("Audio format."),
+    apiKey: secret("API key. By default ELEVENLABS_API_KEY from the environment."),
+    interruptOnSpeech: flag("Stops speaking when you speak.", { default: true }),
   }),
 );

@@ -87,99 +87,145 @@ const message = notBuilt(
       allowWithinProvider: flag("To another conversation of the same channel.", { default: false }),
       allowAcrossProviders: flag("To a conversation of another channel.", { default: false }),
       marker: group("A prefix that shows where such a message came from.", {
-        enabled: flag("Put the prefix in front.", { default: true }),
+        enabled: flag("Adds the prefix.", { default: true }),
         prefix: text("Text of the prefix; {channel} is replaced.", { default: "[from {channel}] " }),
       }),
     }),
   }),
 );
 
+/** A name, `*.name`, address or network, with an optional port; IPv6 with a port is in brackets. */
+const hostEntry =
+  "^(?:(?:\\*\\.)?[A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+)*\\.?(?:/\\d{1,2})?(?::\\d{1,5})?|\\[[0-9A-Fa-f:.]+\\](?::\\d{1,5})?|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(?:/\\d{1,3})?)$";
+
+const searchProviders = ["brave", "perplexity", "searxng", "duckduckgo", "grok"] as const;
+
 const search = section("The web_search tool.", {
-  enabled: flag("Offer web_search.", { default: true }),
-  provider: choice("Search service.", ["brave", "perplexity", "grok"], { fallback: "brave" }),
-  apiKey: secret("Key of the search service; else BRAVE_API_KEY from the environment."),
-  maxResults: whole("Results per search.", { default: 5, minimum: 1, maximum: 10 }),
-  timeoutSeconds: number("Seconds to wait for an answer.", { default: 30, minimum: 0 }),
-  cacheTtlMinutes: number("Minutes an answer is kept; 0 keeps none.", { default: 15, minimum: 0 }),
-  baseUrl: text("Root of the search service, for a proxy or a stand-in."),
+  enabled: flag("Enables web_search.", { default: true }),
+  provider: choice("Search service; searxng and duckduckgo need no key, grok is not built yet.", searchProviders, {
+    fallback: "brave",
+  }),
+  apiKey: secret("API key of Brave Search. By default BRAVE_API_KEY from the environment."),
+  maxResults: whole("Number of results per search.", { default: 5, minimum: 1, maximum: 10 }),
+  timeoutSeconds: number("Seconds to wait for a response.", { default: 30, minimum: 0 }),
+  cacheTtlMinutes: number("Minutes to cache a result; 0 caches none.", { default: 15, minimum: 0 }),
+  baseUrl: text("Base URL of Brave or DuckDuckGo, for a proxy."),
   perplexity: group("Settings of Perplexity.", {
-    apiKey: secret("Key; else PERPLEXITY_API_KEY or OPENROUTER_API_KEY."),
-    baseUrl: text("Root of the service.", { fallback: "chosen by the kind of key" }),
+    apiKey: secret("API key. By default PERPLEXITY_API_KEY or OPENROUTER_API_KEY from the environment."),
+    baseUrl: text("Base URL of the service.", { fallback: "chosen by the kind of key" }),
     model: text("Model that answers.", { default: "perplexity/sonar-pro" }),
   }),
-  grok: group("Settings of Grok.", {
-    apiKey: secret("Key; else XAI_API_KEY."),
-    baseUrl: text("Root of the service."),
-    model: text("Model that answers."),
-    inlineCitations: flag("Keep citations in the text."),
+  searxng: group("Settings of SearXNG.", {
+    baseUrl: text("Base URL of your instance, such as http://127.0.0.1:8888. Its JSON format must be on."),
   }),
+  grok: notBuilt(
+    group("Settings of Grok.", {
+      apiKey: secret("API key. By default XAI_API_KEY from the environment."),
+      baseUrl: text("Base URL of the service."),
+      model: text("Model that answers."),
+      inlineCitations: flag("Keeps citations in the text."),
+    }),
+  ),
 });
 
 const fetch = section("The web_fetch tool.", {
-  enabled: flag("Offer web_fetch.", { default: true }),
-  maxChars: whole("Characters returned when the call does not say.", { default: 50_000, minimum: 100 }),
-  maxCharsCap: whole("Characters returned at most, whatever the call says.", { default: 50_000, minimum: 100 }),
+  enabled: flag("Enables web_fetch.", { default: true }),
+  maxChars: whole("Default number of characters to return.", { default: 50_000, minimum: 100 }),
+  maxCharsCap: whole("Maximum number of characters to return.", { default: 50_000, minimum: 100 }),
   timeoutSeconds: number("Seconds to wait for a page.", { default: 30, minimum: 0 }),
-  cacheTtlMinutes: number("Minutes a page is kept; 0 keeps none.", { default: 15, minimum: 0 }),
-  maxRedirects: whole("Redirects followed.", { default: 3, maximum: 20 }),
-  userAgent: text("User-Agent header sent."),
-  readability: flag("Reduce a page to its article; false only strips the markup.", { default: true }),
-  firecrawl: group("Firecrawl as a second try.", {
-    enabled: flag("Use Firecrawl.", { fallback: "on when a key exists" }),
-    apiKey: secret("Key; else FIRECRAWL_API_KEY."),
-    baseUrl: text("Root of the service.", { default: "https://api.firecrawl.dev" }),
-    onlyMainContent: flag("Ask for the main content only.", { default: true }),
-    maxAgeMs: whole("Milliseconds a copy on their side may be old.", { default: 172_800_000 }),
+  cacheTtlMinutes: number("Minutes to cache a page; 0 caches none.", { default: 15, minimum: 0 }),
+  maxRedirects: whole("Maximum number of redirects to follow.", { default: 3, maximum: 20 }),
+  userAgent: text("User-Agent header to send.", { fallback: "that of a desktop browser" }),
+  readability: flag("Reduces a page to its article; false only strips the markup.", { default: true }),
+  firecrawl: group("Firecrawl as a second attempt.", {
+    enabled: flag("Enables Firecrawl.", { fallback: "on when a key exists" }),
+    apiKey: secret("API key. By default FIRECRAWL_API_KEY from the environment."),
+    baseUrl: text("Base URL of the service.", { default: "https://api.firecrawl.dev" }),
+    onlyMainContent: flag("Requests the main content only.", { default: true }),
+    maxAgeMs: whole("Maximum age of a cached copy in milliseconds.", { default: 172_800_000 }),
     timeoutSeconds: number("Seconds to wait.", { default: 60, minimum: 0 }),
   }),
 });
 
 const mediaModel = closed({
-  type: choice("What answers: a provider or a command line.", ["provider", "cli"], { default: "provider" }),
+  type: choice("A model provider or a command line.", ["provider", "cli"], { default: "provider" }),
   provider: text("Model provider."),
   model: text("Model of that provider."),
-  capabilities: list("Kinds of media it understands.", Type.Enum(["image", "audio", "video"], { type: "string" })),
-  profile: text("Auth profile it must use."),
-  preferredProfile: text("Auth profile it tries first."),
+  capabilities: list("Kinds of media that it understands.", Type.Enum(["image", "audio", "video"], { type: "string" })),
+  profile: text("Auth profile that it must use."),
+  preferredProfile: text("Auth profile that it tries first."),
   command: text("Program to run for type cli."),
-  args: texts("Arguments; {{MediaPath}}, {{Prompt}} and the like are replaced."),
-  prompt: text("Prompt sent along."),
-  language: text("Language spoken in the recording."),
-  maxChars: whole("Characters kept of the answer."),
-  maxBytes: whole("Bytes sent at most."),
+  args: texts(
+    "Arguments, passed without a shell; {{MediaPath}}, {{MediaDir}}, {{MediaType}}, {{Prompt}}, {{MaxChars}}, {{OutputDir}} and {{OutputBase}} are replaced.",
+  ),
+  prompt: text("Prompt for the model."),
+  language: text("Language of the recording, or of the text in an image."),
+  maxChars: whole("Maximum number of characters to keep."),
+  maxBytes: whole("Maximum number of bytes to send."),
   timeoutSeconds: number("Seconds to wait.", { minimum: 0 }),
-  baseUrl: text("Root of the service, instead of the provider's."),
-  headers: record("Further request headers.", Type.String()),
+  baseUrl: text("Base URL of the service, instead of the provider's."),
+  headers: record("Additional request headers.", Type.String()),
 });
 
-const mediaKind = (name: string, maxBytes: number, timeoutSeconds: number, maxChars?: number) =>
-  section(`How inbound ${name} is understood.`, {
-    enabled: flag(`Understand ${name}.`, { fallback: "on when a model for it is found" }),
-    maxBytes: whole("Bytes looked at.", { default: maxBytes }),
-    maxChars: whole("Characters kept of the description.", maxChars === undefined ? {} : { default: maxChars }),
+interface MediaKind {
+  readonly name: string;
+  readonly maxBytes: number;
+  readonly timeoutSeconds: number;
+  /** What the model returns. */
+  readonly result: "description" | "transcript";
+  readonly maxChars?: number;
+}
+
+const mediaKind = ({ name, maxBytes, timeoutSeconds, result, maxChars }: MediaKind) =>
+  section(`Understanding of received ${name}.`, {
+    enabled: flag(
+      `Enables understanding of ${name}; true without models tries the well-known providers that have a key.`,
+      {
+        fallback: "on when models are listed",
+      },
+    ),
+    maxBytes: whole("Maximum number of bytes to process.", { default: maxBytes }),
+    maxChars: whole(
+      `Maximum number of characters of the ${result}.`,
+      maxChars === undefined ? {} : { default: maxChars },
+    ),
     timeoutSeconds: number("Seconds to wait.", { default: timeoutSeconds, minimum: 0 }),
-    prompt: text("Prompt sent along."),
-    language: text("Language spoken in the recording."),
-    attachments: group("Which attachments of a message are looked at.", {
+    prompt: text("Prompt for the model."),
+    language: text(name === "images" ? "Language of the text in the image." : "Language of the recording."),
+    attachments: group("Which attachments of a message are processed.", {
       mode: choice("The first one or all.", ["first", "all"], { default: "first" }),
-      maxAttachments: whole("How many at most.", { default: 1 }),
-      prefer: choice("Which to take when there are more.", ["first", "last", "path", "url"]),
+      maxAttachments: whole("Maximum number of attachments.", { default: 1 }),
+      prefer: choice("Which ones to prefer when there are more.", ["first", "last", "path", "url"]),
     }),
-    scope: sendRules("Where it applies."),
-    models: list("Models tried in order.", mediaModel),
-    baseUrl: text("Root of the service, instead of the provider's."),
-    headers: record("Further request headers.", Type.String()),
+    scope: sendRules("Where it applies.", "Rules; the first one that matches decides."),
+    models: list("Models to try in order.", mediaModel),
+    baseUrl: text("Base URL of the service, instead of the provider's."),
+    headers: record("Additional request headers.", Type.String()),
   });
 
-const media = notBuilt(
-  section("Understanding of pictures, sound and film people send.", {
-    models: list("Models tried for every kind.", mediaModel),
-    concurrency: whole("Attachments looked at in parallel.", { default: 2, minimum: 1 }),
-    image: mediaKind("pictures", 10_485_760, 60, 500),
-    audio: mediaKind("sound", 20_971_520, 60),
-    video: mediaKind("film", 52_428_800, 120, 500),
+const media = section("Understanding of received images, audio and video.", {
+  models: list("Models to try for every kind that they understand, after those of the kind.", mediaModel),
+  concurrency: whole("Attachments processed in parallel.", { default: 2, minimum: 1 }),
+  image: mediaKind({
+    name: "images",
+    maxBytes: 10_485_760,
+    timeoutSeconds: 60,
+    result: "description",
+    maxChars: 500,
   }),
-);
+  audio: mediaKind({ name: "audio", maxBytes: 20_971_520, timeoutSeconds: 60, result: "transcript" }),
+  video: mediaKind({
+    name: "video",
+    maxBytes: 52_428_800,
+    timeoutSeconds: 120,
+    result: "description",
+    maxChars: 500,
+  }),
+});
+
+const browser = group("The browser tool.", {
+  profiles: texts("Browser profiles that agents may use; by default all."),
+});
 
 export const tools = section("Which tools an agent may use, and their settings.", {
   profile,
@@ -199,11 +245,19 @@ export const tools = section("Which tools an agent may use, and their settings."
     allow: texts("Agents that take part; by default all."),
   }),
   message,
-  web: notBuilt(section("Web tools.", { search, fetch })),
+  web: section("Web tools, and the guard for every request that an agent can steer.", {
+    allowPrivateHosts: list(
+      "Private hosts that agents may reach: names, *.names, addresses or networks, each with an optional port (nas.local:8080, 192.168.1.0/24).",
+      Type.String({ pattern: hostEntry }),
+    ),
+    search,
+    fetch,
+  }),
+  browser,
   media,
 });
 
-/** The part of `tools` an agent may set for itself. */
+/** The part of `tools` that an agent may override. */
 export const agentTools = overriding(
   group("Tool rules of this agent.", {
     profile,
@@ -216,13 +270,14 @@ export const agentTools = overriding(
     elevated,
     sandbox,
     message,
+    browser,
   }),
 );
 
-/** `agents.defaults.tools` holds only this one key. */
+/** `agents.defaults.tools` has only this key. */
 export const defaultAgentTools = overriding(group("Tool rules shared by all agents.", { message }));
 
-/** `tools` and `toolsBySender` as groups and rooms carry them. */
+/** `tools` and `toolsBySender` of groups and rooms. */
 export const groupToolRules = {
   tools: Type.Optional(
     Type.Object(toolLists.properties, { additionalProperties: false, description: "Tool lists of this chat." }),

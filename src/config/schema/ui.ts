@@ -1,4 +1,4 @@
-// `ui`: how the agent looks in apps.
+// `ui`: the agent's appearance in apps.
 import { group, notBuilt, text } from "./field.ts";
 
 export const ui = group("Appearance in apps.", {

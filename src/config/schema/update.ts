@@ -1,4 +1,4 @@
-// `update`: newer versions.
+// `update`: release channel and update checks.
 import { choice, flag, notBuilt, section } from "./field.ts";
 
 export const update = notBuilt(

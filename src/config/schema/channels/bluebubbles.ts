@@ -5,11 +5,14 @@ import { actions, channel, chatKeys, flatDmKeys, placeKeys } from "./chat-keys.t
 export const bluebubbles = channel("iMessage through a BlueBubbles server.", {
   ...chatKeys({ textChunkLimit: 4000, mediaMaxMb: 8 }),
   ...flatDmKeys("phone numbers or mail addresses"),
-  serverUrl: text("Address of the server."),
-  password: secret("Its password; every webhook must carry it."),
-  webhookPath: text("Path for webhooks.", { default: "/bluebubbles-webhook" }),
-  sendReadReceipts: flag("Mark messages as read.", { default: true }),
-  groups: record("Groups by guid; * means the others.", closed({ ...placeKeys, allowFrom: ids("Only these people.") })),
+  serverUrl: text("URL of the server."),
+  password: secret("Password of the server; every webhook must send it."),
+  webhookPath: text("URL path of webhooks.", { default: "/bluebubbles-webhook" }),
+  sendReadReceipts: flag("Marks messages as read.", { default: true }),
+  groups: record(
+    "Groups by guid; * means all other groups.",
+    closed({ ...placeKeys, allowFrom: ids("Only these senders.") }),
+  ),
   actions: actions([
     "reactions",
     "edit",

@@ -29,7 +29,7 @@ import {
   retry,
 } from "./chat-keys.ts";
 
-const topicKeys = { ...placeKeys, groupPolicy, allowFrom: ids("Only these people.") };
+const topicKeys = { ...placeKeys, groupPolicy, allowFrom: ids("Only these senders.") };
 
 const place = closed({
   ...topicKeys,
@@ -39,10 +39,10 @@ const place = closed({
 export const telegram = channel("Telegram.", {
   ...chatKeys({ textChunkLimit: 4000, mediaMaxMb: 5 }),
   ...flatDmKeys("ids or @names"),
-  botToken: secret("Bot token; else TELEGRAM_BOT_TOKEN."),
-  tokenFile: text("File that holds the bot token.", { place: "hidden" }),
-  apiRoot: text("Root of the service, for a server of your own or a stand-in."),
-  groups: record("Groups by chat id; * means the others. Unset, every group counts as listed.", place),
+  botToken: secret("Bot token. By default TELEGRAM_BOT_TOKEN from the environment."),
+  tokenFile: text("File with the bot token.", { place: "hidden" }),
+  apiRoot: text("Base URL of the service, for a custom server or tests."),
+  groups: record("Groups by chat id; * means all other groups. By default every group counts as listed.", place),
   capabilities: oneOf("Abilities.", [
     Type.Array(Type.String()),
     closed({
@@ -52,33 +52,35 @@ export const telegram = channel("Telegram.", {
     }),
   ]),
   customCommands: list(
-    "Further entries of the command menu.",
+    "Additional entries of the command menu.",
     closed({
-      command: Type.String({ pattern: "^/?[a-z0-9_]{1,32}$", description: "Its name." }),
-      description: Type.String({ minLength: 1, description: "What it says." }),
+      command: Type.String({ pattern: "^/?[a-z0-9_]{1,32}$", description: "Name of the command." }),
+      description: Type.String({ minLength: 1, description: "Description of the command." }),
     }),
   ),
   replyToMode: replyToMode("first"),
-  linkPreview: flag("Show previews of links.", { default: true }),
-  timeoutSeconds: number("Seconds a request may take.", { default: 500, minimum: 1 }),
-  streamMode: choice("How a reply in the making is shown in a draft.", ["off", "partial", "block"], {
+  linkPreview: flag("Shows link previews.", { default: true }),
+  timeoutSeconds: number("Maximum duration of a request in seconds.", { default: 500, minimum: 1 }),
+  streamMode: choice("How an unfinished reply is shown as a draft.", ["off", "partial", "block"], {
     default: "partial",
   }),
   draftChunk: section("Parts of the draft.", {
-    minChars: whole("Not shorter than this.", { default: 200 }),
-    maxChars: whole("Not longer than this.", { default: 800 }),
-    breakPreference: choice("Where to cut first.", ["paragraph", "newline", "sentence"], { default: "paragraph" }),
+    minChars: whole("Minimum number of characters.", { default: 200 }),
+    maxChars: whole("Maximum number of characters.", { default: 800 }),
+    breakPreference: choice("Preferred place to split.", ["paragraph", "newline", "sentence"], {
+      default: "paragraph",
+    }),
   }),
   reactionNotifications: reactionNotifications(["off", "own", "all"]),
   reactionLevel,
   retry: retry(400),
-  network: group("Connections.", { autoSelectFamily: flag("Try IPv6 and IPv4 side by side.") }),
-  proxy: secret("Proxy; may carry a password."),
-  webhookUrl: text("Public address for updates, instead of polling."),
-  webhookSecret: secret("Secret updates must carry."),
-  webhookPath: text("Path for updates.", { default: "/telegram-webhook" }),
-  webhookHost: text("Address the local end listens on.", { fallback: "127.0.0.1" }),
-  webhookPort: whole("Port the local end listens on.", { maximum: 65_535, fallback: "8787" }),
+  network: group("Connections.", { autoSelectFamily: flag("Tries IPv6 and IPv4 in parallel.") }),
+  proxy: secret("Proxy URL; may contain a password."),
+  webhookUrl: text("Public URL for updates, instead of polling."),
+  webhookSecret: secret("Secret that updates must contain."),
+  webhookPath: text("URL path of updates.", { default: "/telegram-webhook" }),
+  webhookHost: text("Address that the webhook server listens on.", { fallback: "127.0.0.1" }),
+  webhookPort: whole("Port that the webhook server listens on.", { maximum: 65_535, fallback: "8787" }),
   commands: nativeCommands,
   actions: actions(["reactions", "sendMessage", "deleteMessage", "editMessage"], ["sticker"]),
 });

@@ -5,16 +5,19 @@ import { actions, channel, chatKeys, flatDmKeys, placeKeys } from "./chat-keys.t
 export const whatsapp = channel("WhatsApp.", {
   ...chatKeys({ textChunkLimit: 4000, mediaMaxMb: 50, tables: "bullets" }),
   ...flatDmKeys("phone numbers such as +43660123456"),
-  authDir: text("Folder of the linked device's keys.", {
+  authDir: text("Folder with the keys of the linked device.", {
     fallback: "<state>/credentials/whatsapp/<account>",
     place: "hidden",
   }),
-  groups: record("Groups by id; * means the others.", closed({ ...placeKeys, allowFrom: ids("Only these people.") })),
-  selfChatMode: flag("You write to yourself on the same number.", { default: false }),
-  sendReadReceipts: flag("Mark messages as read.", { default: true }),
-  messagePrefix: text("Text in front of what comes in."),
+  groups: record(
+    "Groups by id; * means all other groups.",
+    closed({ ...placeKeys, allowFrom: ids("Only these senders.") }),
+  ),
+  selfChatMode: flag("The agent uses your own number.", { default: false }),
+  sendReadReceipts: flag("Marks messages as read.", { default: true }),
+  messagePrefix: text("Prefix of received messages."),
   debounceMs: whole("Milliseconds to wait for the next message.", { fallback: "messages.inbound" }),
-  ackReaction: group("Reaction that says a message was seen.", {
+  ackReaction: group("Reaction that acknowledges a message.", {
     emoji: text("The reaction; empty for none."),
     direct: flag("In direct chats.", { default: true }),
     group: choice("In groups.", ["always", "mentions", "never"], { default: "mentions" }),
