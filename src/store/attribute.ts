@@ -15,7 +15,7 @@ interface Column {
   readonly fits: (value: SqlValue) => boolean;
 }
 
-/** All tables a row may be of, the likeliest first; none when it is of no table of ours. */
+/** All tables that a row may belong to, the most likely first; empty when it fits no table. */
 export function createAttribution(fresh: Connection, shapes: readonly Shape[]): (raw: RawRow) => Attributed[] {
   const tables = shapes.map((shape) => ({ shape, columns: columnsOf(fresh, shape) }));
   return ({ rowid, values }) =>
@@ -42,7 +42,7 @@ function columnsOf(fresh: Connection, { table }: Shape): Column[] {
   });
 }
 
-/** Requests of devices and keys of deliveries have the same columns; a device has the name of its key. */
+/** Pairing requests and delivery keys have the same columns; a device id equals the name of its key. */
 function doubt({ shape: { table }, row }: Attributed): number {
   return table === "device_requests" && !/^[0-9a-f]{64}$/.test(String(row["device_id"])) ? 1 : 0;
 }

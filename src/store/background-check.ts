@@ -14,7 +14,7 @@ import { readStoreRecord, writeStoreRecord, type StoreFound, type StoreRecord } 
 import type { StoreReport } from "./verify.ts";
 
 export interface StoreChecks {
-  /** What is wrong with the store, for health and the page. */
+  /** The problem of the store, for health and the page. */
   problem(): string | undefined;
   close(): void;
 }
@@ -23,15 +23,15 @@ interface ChecksDeps {
   readonly storeFile: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** As it was before it was opened. */
+  /** The state of the file before it was opened. */
   readonly before: { readonly found: StoreFound; readonly hasLog: boolean };
-  /** `OPENCLAW_STORE_CHECK_MS`: how long after the start the first check may begin. */
+  /** `OPENCLAW_STORE_CHECK_MS`: delay of the first check after the start. */
   readonly delayMs?: number;
 }
 
 const DELAY_MS = 60_000;
 const LOWEST_PRIORITY = 19;
-const HINT = "restore a backup (openclaw store restore <file>), or save what can be read: openclaw store salvage";
+const HINT = "restore a backup (openclaw store restore <file>), or save what is readable: openclaw store salvage";
 
 export function openStoreChecks({ storeFile, clock, log, before, delayMs = DELAY_MS }: ChecksDeps): StoreChecks {
   let record = recordOfStart(storeFile, clock.now(), before, log);
@@ -48,23 +48,23 @@ export function openStoreChecks({ storeFile, clock, log, before, delayMs = DELAY
   keep(record);
   const room = spaceProblem(storeFile);
   if (room !== undefined)
-    log.warn(`${room.message}; what is stored can be read, new messages are refused until there is room`, {
+    log.warn(`${room.message}; stored data can be read, new messages are rejected until there is space`, {
       hint: room.hint,
     });
   const check = (): void => {
     if (child !== undefined) return;
     child = verifyApart(storeFile, (report) => {
       child = undefined;
-      if (report === undefined) return log.warn("the store could not be checked; the next check is in a day");
+      if (report === undefined) return log.warn("the store could not be checked; the next check is in one day");
       const failed = report.checks.find(({ ok }) => !ok);
       const records = Object.values(report.counts).reduce((sum, count) => sum + count, 0);
       const problem = failed === undefined ? {} : { problem: `${failed.name}: ${failed.detail}`.slice(0, 500) };
       keep({ ...record, check: { at: clock.now(), ok: report.ok, records, ...problem } });
-      if (failed === undefined) return log.debug("the store is sound", { records });
+      if (failed === undefined) return log.debug("the store passed its check", { records });
       log.error(`the store is damaged: ${failed.name}: ${failed.detail}`, { hint: HINT });
     });
   };
-  // One that ended in order and was checked of late need not be checked again at every start.
+  // A store that was closed properly and checked recently is not checked again at every start.
   const age = clock.now() - (record.check?.at ?? -Infinity);
   const first = before.hasLog || age >= DAY_MS ? delayMs : DAY_MS - age;
   let timer = setTimeout(function again() {
@@ -75,7 +75,7 @@ export function openStoreChecks({ storeFile, clock, log, before, delayMs = DELAY
     problem() {
       if (record.check?.ok === false) return `the store is damaged: ${record.check.problem ?? "unknown"}`;
       const { message, hint } = spaceProblem(storeFile) ?? {};
-      return message === undefined ? undefined : `${message}; messages wait until there is room. ${hint}`;
+      return message === undefined ? undefined : `${message}; messages wait until there is space. ${hint}`;
     },
     close() {
       clearTimeout(timer);
@@ -87,13 +87,12 @@ export function openStoreChecks({ storeFile, clock, log, before, delayMs = DELAY
 function recordOfStart(storeFile: string, now: number, { found }: ChecksDeps["before"], log: Log): StoreRecord {
   const known = readStoreRecord(storeFile);
   if (found === "there" || (found === "missing" && known === undefined)) return known ?? { firstSeenAt: now };
-  const since =
-    known === undefined ? "" : `, although there was one since ${new Date(known.firstSeenAt).toISOString()}`;
-  const records = known?.check === undefined ? "" : `, with ${known.check.records} records when it was last checked`;
+  const since = known === undefined ? "" : `, although one existed since ${new Date(known.firstSeenAt).toISOString()}`;
+  const records = known?.check === undefined ? "" : `, with ${known.check.records} records at its last check`;
   log.error(
-    `the store ${storeFile} was ${found === "empty" ? "empty" : "not there"}${since}${records}; a new one was made`,
+    `the store ${storeFile} was ${found === "empty" ? "empty" : "missing"}${since}${records}; a new one was created`,
     {
-      hint: "if that was not meant: stop the gateway and put a backup in its place with: openclaw store restore <file>",
+      hint: "if this is unexpected: stop the gateway and put a backup in its place with: openclaw store restore <file>",
     },
   );
   return { firstSeenAt: now, lostAt: now };
@@ -122,13 +121,13 @@ function verifyApart(
   try {
     if (child.pid !== undefined) setPriority(child.pid, LOWEST_PRIORITY);
   } catch (error) {
-    // Not every system lets us; then it runs as everything else does.
+    // Some systems do not allow this; then it runs at normal priority.
     if (!(error instanceof Error)) throw error;
   }
   return child;
 }
 
-/** Beside us in the bundle, a source otherwise. */
+/** A file of the bundle, or the source file when run from source. */
 function workerFile(): string {
   const [bundled = "", source = ""] = ["./store-check.js", "./check-worker.ts"].map((name) =>
     fileURLToPath(new URL(name, import.meta.url)),

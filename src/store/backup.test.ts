@@ -15,7 +15,7 @@ import { openSqliteStore } from "./sqlite.ts";
 import { verifyStore } from "./verify.ts";
 
 describe("backup", () => {
-  test("is one private, verified file that holds every row, also what only the log holds", async () => {
+  test("is one private, verified file with every row, including rows that are only in the log", async () => {
     const file = newStoreFile();
     const store = await openSqliteStore({ file });
     await store.transcript.append("s", [{ id: "e", type: "message", at: 1, body: "in the log" }]);
@@ -31,7 +31,7 @@ describe("backup", () => {
     await copy.close();
   });
 
-  test("is one moment of a store that another process keeps writing to", async () => {
+  test("is a consistent snapshot of a store that another process keeps writing to", async () => {
     const file = await newFilledFile();
     const writer = spawn(process.execPath, ["--input-type=module", "-e", pairWriter(file)], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -46,7 +46,7 @@ describe("backup", () => {
         Number(database.prepare("SELECT count(*) AS total FROM transcript WHERE session_id = ?").get(name)?.["total"]),
       );
       database.close();
-      // Both sides are asked for in the same turn, so no moment has one without the other.
+      // Both writes are queued in the same tick, so no snapshot has one without the other.
       assert.equal(left, right);
       counts.push(left ?? 0);
     }
@@ -56,7 +56,7 @@ describe("backup", () => {
     assert.equal((await verifyStore(file)).ok, true);
   });
 
-  test("of a damaged store is refused, and leaves nothing behind", async () => {
+  test("rejects a damaged store and leaves no file behind", async () => {
     const file = await newFilledFile();
     const database = new DatabaseSync(file);
     database.exec("UPDATE transcript SET body = '{' WHERE n = 5");
@@ -66,7 +66,7 @@ describe("backup", () => {
     assert.deepEqual(readdirSync(dirname(to)), []);
   });
 
-  test("never writes over a file, and says when there is no store", async () => {
+  test("never overwrites a file, and reports a missing store", async () => {
     const file = await newFilledFile();
     const to = `${file}.backup`;
     writeFileSync(to, "mine");
@@ -77,7 +77,7 @@ describe("backup", () => {
 });
 
 describe("restore", () => {
-  test("puts the backup in place and keeps what was there, log and all", async () => {
+  test("replaces the store by the backup and keeps the old store with its log", async () => {
     const { file, backup } = await newBackup();
     await crashWithLog(file);
     const { report, replaced } = await restoreStore(backup, file);
@@ -92,7 +92,7 @@ describe("restore", () => {
     );
   });
 
-  test("works into an empty folder, as on another machine", async () => {
+  test("restores into an empty folder, as on another machine", async () => {
     const { backup } = await newBackup();
     const file = join(dirname(newStoreFile()), "new", "openclaw.sqlite");
     mkdirSync(dirname(file));
@@ -101,7 +101,7 @@ describe("restore", () => {
     assert.deepEqual(await entriesOf(file), { "session-0": 40, later: 0 });
   });
 
-  test("refuses a damaged archive before anything is touched", async () => {
+  test("rejects a damaged archive before changing anything", async () => {
     const { file, backup } = await newBackup();
     truncateSync(backup, Math.floor(statSync(backup).size / 2));
     const before = {
@@ -118,7 +118,7 @@ describe("restore", () => {
     );
   });
 
-  test("refuses a backup of a newer version", async () => {
+  test("rejects a backup of a newer version", async () => {
     const { file, backup } = await newBackup();
     const database = new DatabaseSync(backup);
     database.exec("PRAGMA user_version = 99");
@@ -126,7 +126,7 @@ describe("restore", () => {
     await assert.rejects(restoreStore(backup, file), { code: "store.newer" });
   });
 
-  test("refuses while a gateway holds the folder, with its pid", async () => {
+  test("fails while a gateway has the folder locked, and names its pid", async () => {
     const { file, backup } = await newBackup();
     const lock = acquireLock(stateLockOf(dirname(file)));
     await assert.rejects(restoreStore(backup, file), (error: unknown) => {
@@ -140,7 +140,7 @@ describe("restore", () => {
     await restoreStore(backup, file);
   });
 
-  test("replaces a store that is beyond opening, and keeps its bytes", async () => {
+  test("replaces a store that cannot be opened, and keeps its bytes", async () => {
     const { file, backup } = await newBackup();
     writeFileSync(file, Buffer.alloc(8192, 0xa5));
     writeFileSync(`${file}-wal`, "left by a crash");

@@ -1,4 +1,5 @@
-// Copies a store while a gateway may be writing to it; the copy gets its name only after it was verified.
+// Copies a store while a gateway may be writing to it; the copy is renamed to its final name only after it was
+// verified.
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
@@ -13,14 +14,14 @@ import { createPrivateFile, flushFile, removeStore, requireFile, requireRoom } f
 import { newerStore, readVersion } from "./version.ts";
 import { verifyStore, type StoreReport } from "./verify.ts";
 
-// All pages in one step: with several, each commit of the gateway would make the copy start over.
+// All pages in one step: with several steps, each commit of the gateway would restart the copy.
 const EVERY_PAGE = 2 ** 31 - 1;
 
-/** One file, private, readable anywhere. Never overwrites. A store that does not verify is refused with its report. */
+/** One private file, readable anywhere. Never overwrites. Rejects a store that fails verification, with its report. */
 export async function backupStore(file: string, to: string): Promise<StoreReport> {
   requireFile(file);
   if (existsSync(to))
-    throw new OpenClawError("store.exists", `${to} is already there`, {
+    throw new OpenClawError("store.exists", `${to} already exists`, {
       hint: "choose another name",
       details: { file: to },
     });
@@ -64,8 +65,8 @@ export async function requireSound(file: string): Promise<StoreReport> {
   const failed = report.checks.find((check) => !check.ok);
   if (failed === undefined) return report;
   if (failed.name === "shape") throw newerStore(file, readVersion(file), migrations.length);
-  throw new OpenClawError("store.damaged", `${file} does not verify: ${failed.name}: ${failed.detail}`, {
-    hint: "save what can be read with: openclaw store salvage",
+  throw new OpenClawError("store.damaged", `${file} failed verification: ${failed.name}: ${failed.detail}`, {
+    hint: "save what is readable with: openclaw store salvage",
     details: { checks: report.checks },
   });
 }

@@ -5,31 +5,31 @@ import { pathToFileURL } from "node:url";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 import { errnoOf, OpenClawError } from "../core/error.ts";
-import { toStoreError } from "./failure.ts";
+import { toReadError, toStoreError } from "./failure.ts";
 import type { Answer, SqlRow, Statement, Steps } from "./sql.ts";
 
-// Another process may hold the write lock for the length of one commit; this is how long we let it.
+// How long to wait for another process that has the write lock; it keeps it for one commit.
 const BUSY_TIMEOUT_MS = 2000;
 
 export interface Connection {
   readonly file: string;
-  /** Runs steps to their end without letting go of the thread. Errors are store errors. */
+  /** Runs all steps synchronously. Throws store errors. */
   run<T>(steps: Steps<T>): T;
-  /** BEGIN, COMMIT and their kin: the same few words again and again, kept prepared. */
+  /** BEGIN, COMMIT and similar statements, kept prepared. */
   control(sql: string): void;
-  /** Any SQL without values and without an answer. */
+  /** Any SQL without parameters and without a result. */
   exec(sql: string): void;
-  /** The one value of a pragma or of any one-row, one-column question. */
+  /** The single value of a pragma or of a query with one row and one column. */
   value(sql: string): SqlRow[string] | undefined;
   inTransaction(): boolean;
   close(): void;
 }
 
-/** For the one that owns the store: write-ahead log, every commit flushed until told otherwise. */
+/** For the owner of the store. A commit is written to the log but not flushed; a checkpoint flushes. */
 export function openForWriting(file: string): Connection {
   return onFullDisk(
     () => openOwn(file, "NORMAL"),
-    // Then the index of the log is kept in memory: no other process can read beside us, but what is stored can be read.
+    // The index of the log is then kept in memory: other processes cannot read, but stored data can be read here.
     () => openOwn(file, "EXCLUSIVE"),
   );
 }
@@ -39,26 +39,28 @@ function openOwn(file: string, locking: "NORMAL" | "EXCLUSIVE"): Connection {
   return settingUp(connection, () => {
     connection.exec(`PRAGMA locking_mode = ${locking}`);
     connection.exec("PRAGMA journal_mode = WAL");
-    connection.exec("PRAGMA synchronous = FULL");
-    // A log that a long reader let grow is cut back once it has been folded in.
+    connection.exec("PRAGMA synchronous = NORMAL");
+    // A checkpoint blocks the event loop while the disk flushes: every 16 MB, not every 4.
+    connection.exec("PRAGMA wal_autocheckpoint = 4000");
+    // Truncates a log that grew during a long read, after its checkpoint.
     connection.exec("PRAGMA journal_size_limit = 67108864");
     connection.exec("PRAGMA temp_store = MEMORY");
   });
 }
 
-/** For looking: never writes to the store, works beside the owner and in a folder that may not be written. */
+/** Read-only: never writes to the store, works beside the owner and in a read-only folder. */
 export function openForReading(file: string): Connection {
-  // A log cannot be made beside it there, and without one nobody can be writing.
+  // A log cannot be created there, and without a log no process is writing.
   if (!existsSync(`${file}-wal`) && !isWritable(dirname(file))) return openStill(file);
   return connect(file, () => new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS }));
 }
 
-/** For one glance: when no log stands beside it nobody has it open, and it is read without leaving a trace. */
-export function openForGlance(file: string): Connection {
+/** For one quick read: without a log no process has it open, and it is read without creating files. */
+export function openForOneRead(file: string): Connection {
   return existsSync(`${file}-wal`) ? openForReading(file) : openStill(file);
 }
 
-/** The index of the log is a file of its own, for which a full disk has no room. */
+/** The index of the log is a separate file, which a full disk cannot create. */
 export function onFullDisk<T>(act: () => T, otherwise: () => T): T {
   try {
     return act();
@@ -68,12 +70,12 @@ export function onFullDisk<T>(act: () => T, otherwise: () => T): T {
   }
 }
 
-/** As it lies, without its log: nothing is written for it, not even an index. */
+/** Reads the file without its log and creates no file for it. */
 export function openStill(file: string): Connection {
   return connect(file, () => new DatabaseSync(`${pathToFileURL(file).href}?immutable=1`, { readOnly: true }));
 }
 
-/** Plain, with the settings the file has: for copies that nobody else knows of. */
+/** With the settings of the file, for private copies. */
 export function openPlain(file: string): Connection {
   return connect(file, () => new DatabaseSync(file, { timeout: 0 }));
 }
@@ -90,7 +92,7 @@ function connect(file: string, open: () => DatabaseSync): Connection {
   };
   const answer = ({ text, values, wants }: Statement): Answer => {
     const statement = statementOf(text);
-    if (wants === "rows") return { rows: statement.all(...values) as SqlRow[], changes: 0 };
+    if (wants === "rows") return { rows: readAll(file, statement, values), changes: 0 };
     return { rows: [], changes: Number(statement.run(...values).changes) };
   };
   return {
@@ -102,6 +104,14 @@ function connect(file: string, open: () => DatabaseSync): Connection {
     inTransaction: () => database.isTransaction,
     close: () => guarded(file, () => database.close()),
   };
+}
+
+function readAll(file: string, statement: StatementSync, values: Statement["values"]): SqlRow[] {
+  try {
+    return statement.all(...values) as SqlRow[];
+  } catch (cause) {
+    throw toReadError(file, cause);
+  }
 }
 
 function runSteps<T>(steps: Steps<T>, answer: (statement: Statement) => Answer): T {

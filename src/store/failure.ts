@@ -1,4 +1,4 @@
-// Converts database and file errors into store errors, one code per remedy.
+// Converts database and file errors into store errors, one code per fix.
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -14,9 +14,12 @@ const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 const BUSY = 5;
 const LOCKED = 6;
+const LOGIC_ERROR = 1;
+const NO_MEMORY = 7;
+const TOO_BIG = 18;
 const IO_FSYNC = 1034;
 const IO_DIR_FSYNC = 1290;
-// The index of the log lives in a file that is grown before it is mapped; no room for it is a full disk, not a bad one.
+// The index of the log is a file that grows before it is mapped; a failure to grow it means a full disk, not a bad one.
 const IO_SHM_SIZE = 4874;
 
 /** Returns OpenClawErrors and errors unrelated to the disk unchanged. */
@@ -25,7 +28,19 @@ export function toStoreError(file: string, cause: unknown): unknown {
   return fromErrno(file, errnoOf(cause), cause) ?? fromSqlite(file, sqliteCodeOf(cause), cause) ?? cause;
 }
 
-/** After a failed fsync the kernel may have dropped what it could not write: nothing later can be promised. */
+/** For a query: the store has no value of this size, so a damaged record claims it. */
+export function toReadError(file: string, cause: unknown): unknown {
+  const code = sqliteCodeOf(cause);
+  const isImpossible = code === NO_MEMORY || code === TOO_BIG || errnoOf(cause) === "ERR_OUT_OF_RANGE";
+  return isImpossible ? damagedPart(file, cause) : cause;
+}
+
+/** For a query of the schema: its text is valid SQL, so SQLite rejects the header or the schema of the file. */
+export function toSchemaError(file: string, cause: unknown): unknown {
+  return sqliteCodeOf(cause) === LOGIC_ERROR ? damagedPart(file, cause) : cause;
+}
+
+/** After a failed fsync the kernel may have dropped unwritten data, so later writes cannot be guaranteed. */
 export function isLossOfTrust(error: unknown): boolean {
   const code = error instanceof OpenClawError ? sqliteCodeOf(error.cause) : undefined;
   return code === IO_FSYNC || code === IO_DIR_FSYNC;
@@ -53,11 +68,7 @@ function fromSqlite(file: string, code: number | undefined, cause: unknown): Ope
       return broken(file, cause);
     case CORRUPT:
     case NOT_A_DATABASE:
-      return new OpenClawError("store.damaged", `the store ${file} has a damaged part`, {
-        cause,
-        hint: "openclaw doctor",
-        details: { file },
-      });
+      return damagedPart(file, cause);
     case BUSY:
     case LOCKED:
       return new OpenClawError("store.busy", `another process is writing to ${file}`, {
@@ -70,7 +81,15 @@ function fromSqlite(file: string, code: number | undefined, cause: unknown): Ope
   }
 }
 
-/** A disk can be full of files: then there is room, but no new name, and SQLite only says that it cannot open one. */
+function damagedPart(file: string, cause: unknown): OpenClawError {
+  return new OpenClawError("store.damaged", `the store ${file} has a damaged part`, {
+    cause,
+    hint: "openclaw doctor",
+    details: { file },
+  });
+}
+
+/** A disk can run out of inodes: it has free space but no new files, and SQLite reports only that it cannot open one. */
 function hasNames(folder: string): boolean {
   try {
     const { files, ffree } = statfsSync(folder);
@@ -82,7 +101,7 @@ function hasNames(folder: string): boolean {
 }
 
 export function full(file: string, cause?: unknown, neededBytes?: number): OpenClawError {
-  const needed = neededBytes === undefined ? "" : ` (${Math.ceil(neededBytes / 1_000_000)} MB are needed)`;
+  const needed = neededBytes === undefined ? "" : ` (${Math.ceil(neededBytes / 1_000_000)} MB needed)`;
   return new OpenClawError("store.full", `no space left for the store ${file}${needed}`, {
     cause,
     hint: whatToDelete(file),
@@ -91,7 +110,7 @@ export function full(file: string, cause?: unknown, neededBytes?: number): OpenC
 }
 
 export function readOnly(file: string, cause?: unknown): OpenClawError {
-  return new OpenClawError("store.read-only", `may not write the store ${file}`, {
+  return new OpenClawError("store.read-only", `no permission to write the store ${file}`, {
     cause,
     hint: `make it and its folder writable: chmod u+rwx ${dirname(file)} && chmod u+rw ${file}`,
     details: { file },
@@ -101,13 +120,16 @@ export function readOnly(file: string, cause?: unknown): OpenClawError {
 export function notAFile(file: string, cause?: unknown): OpenClawError {
   return new OpenClawError("store.not-a-file", `${file} is a folder or a special file, not a store`, {
     cause,
-    hint: "move it away; the next start makes a new store, or put a backup there: openclaw store restore <file>",
+    hint: "move it away; the next start creates a new store, or put a backup there: openclaw store restore <file>",
     details: { file },
   });
 }
 
+/** A flush outside of SQLite that failed: a loss of trust as well. */
+export const flushFailed = (file: string, cause: unknown): OpenClawError => broken(file, cause);
+
 function broken(file: string, cause: unknown): OpenClawError {
-  return new OpenClawError("store.io", `the disk failed while the store ${file} was used`, {
+  return new OpenClawError("store.io", `the disk failed during an operation on the store ${file}`, {
     cause,
     hint: "check the disk (dmesg), then restart the gateway",
     details: { file, sqlite: sqliteCodeOf(cause) },

@@ -15,41 +15,63 @@ const durable = { durable: true };
 const loose = { durable: false };
 
 describe("group commit", () => {
-  test("writes of one turn share one transaction, those of the next turn have their own", async () => {
+  test("writes of one tick share one transaction, those of the next tick have their own", async () => {
     const { commits, log, keep } = ground();
     await Promise.all([keep("a"), keep("b"), keep("c")]);
     await turn();
     await keep("d");
-    assert.deepEqual(transactions(log), ["FULL 3", "FULL 1"]);
-    commits.end();
+    assert.deepEqual(transactions(log), ["flushed 3", "flushed 1"]);
+    await commits.end();
   });
 
-  test("a transaction is flushed when any of its writes is durable, and the setting is changed only when it differs", async () => {
+  test("flushes a transaction when one of its writes is durable", async () => {
     const { log, keep } = ground();
     await Promise.all([keep("a", loose), keep("b", loose)]);
     await Promise.all([keep("c", loose), keep("d", durable)]);
     await keep("e", durable);
     await keep("f", loose);
     await keep("g", loose);
-    assert.deepEqual(transactions(log), ["NORMAL 2", "FULL 2", "FULL 1", "NORMAL 1", "NORMAL 1"]);
-    assert.equal(log.filter((line) => line.startsWith("PRAGMA")).length, 3);
+    assert.deepEqual(transactions(log), ["loose 2", "flushed 2", "flushed 1", "loose 1", "loose 1"]);
   });
 
-  test("a very long turn is cut into transactions of bounded size", async () => {
+  test("a durable write is acknowledged after the flush, and later writes share the next transaction", async () => {
+    const flushes: (() => void)[] = [];
+    const { commits, log, keep, read } = ground({ flushLog: () => new Promise((resolve) => flushes.push(resolve)) });
+    const acknowledged: string[] = [];
+    const ask = (name: string, options?: { durable: boolean }): Promise<unknown> =>
+      keep(name, options).then(() => acknowledged.push(name));
+    const first = ask("a");
+    await turn();
+    const later = [ask("b", loose), ask("c")];
+    await turn();
+    await turn();
+    assert.deepEqual({ acknowledged, stored: read() }, { acknowledged: [], stored: ["a"] });
+    assert.ok(commits.flushing() !== undefined);
+    flushes.shift()?.();
+    await first;
+    assert.equal(commits.flushing(), undefined);
+    await turn();
+    assert.deepEqual({ acknowledged, stored: read() }, { acknowledged: ["a"], stored: ["a", "b", "c"] });
+    flushes.shift()?.();
+    await Promise.all(later);
+    assert.deepEqual(transactions(log), ["flushed 1", "flushed 2"]);
+  });
+
+  test("splits a very long tick into transactions of bounded size", async () => {
     const { log, keep } = ground();
     await Promise.all(Array.from({ length: 600 }, (_, index) => keep(`k${index}`)));
-    assert.deepEqual(transactions(log), ["FULL 256", "FULL 256", "FULL 88"]);
+    assert.deepEqual(transactions(log), ["flushed 256", "flushed 256", "flushed 88"]);
   });
 
-  test("the writes of one unit are never cut apart, however many wait before them", async () => {
+  test("never splits the writes of one unit, however many wait before them", async () => {
     const { commits, log, keep } = ground();
     const asked = Array.from({ length: 254 }, (_, index) => keep(`k${index}`));
     asked.push(...commits.together(() => [keep("run"), keep("message"), keep("session")]));
     await Promise.all(asked);
-    assert.deepEqual(transactions(log), ["FULL 254", "FULL 1"], "254 units, then one of three writes");
+    assert.deepEqual(transactions(log), ["flushed 254", "flushed 1"], "254 units, then one of three writes");
   });
 
-  test("a unit that fails takes back all of its writes and nothing of its neighbors", async () => {
+  test("rolls back all writes of a failed unit and none of its neighbors", async () => {
     const { commits, keep, read } = ground();
     const asked = [
       keep("a"),
@@ -61,7 +83,7 @@ describe("group commit", () => {
     assert.deepEqual(read(), ["a", "d", "e"]);
   });
 
-  test("a unit is what was asked for synchronously: later writes are on their own", async () => {
+  test("a unit contains the writes of the synchronous callback; later writes are separate", async () => {
     const { commits, keep, read } = ground();
     await commits.together(async () => {
       const first = keep("a");
@@ -77,24 +99,32 @@ describe("group commit", () => {
     assert.deepEqual(read(), ["a", "b"]);
   });
 
-  test("flush commits at once, before the callers hear of it", async () => {
+  test("flush commits all earlier writes while new ones arrive", async () => {
     const { commits, keep, read } = ground();
-    const asked = keep("a");
-    commits.flush();
-    assert.deepEqual(read(), ["a"]);
-    await asked;
+    const asked = [...Array(300).keys()].map((index) => keep(`k${index}`));
+    const flushed = commits.flush();
+    const others: Promise<unknown>[] = [];
+    const asking = setInterval(() => others.push(keep(`other${others.length}`)), 0);
+    await flushed;
+    clearInterval(asking);
+    assert.equal(read().filter((name) => name.startsWith("k")).length, 300);
+    await Promise.all([...asked, ...others]);
   });
 
-  test("end flushes what waits and refuses the rest", async () => {
+  test("end flushes pending writes and rejects later ones", async () => {
     const { commits, keep, read } = ground();
-    const asked = keep("a");
-    commits.end();
-    await asked;
+    const asked = [keep("a")];
+    await turn();
+    asked.push(keep("a2"));
+    const ended = commits.end();
+    await assert.rejects(keep("late"), { code: "store.closed" });
+    await ended;
+    await Promise.all(asked);
     await assert.rejects(keep("b"), { code: "store.closed" });
-    assert.deepEqual(read(), ["a"]);
+    assert.deepEqual(read(), ["a", "a2"]);
   });
 
-  test("a write that fails halfway leaves nothing of itself and rejects alone", async () => {
+  test("a write that fails halfway is rolled back and rejects alone", async () => {
     const { commits, keep, read } = ground();
     const outcomes = await Promise.allSettled([
       keep("a"),
@@ -114,14 +144,15 @@ describe("group commit", () => {
 });
 
 describe("group commit on a failing disk", () => {
-  test("a full disk at the commit: each write is tried alone, and those that fit are kept", async () => {
+  test("on a full disk at commit, tries each write alone and keeps those that fit", async () => {
     const { keep, read, log } = ground({ failOnce: { at: "COMMIT", errcode: 13 } });
     assert.deepEqual(await outcomesOf([keep("a"), keep("b"), keep("c")]), ["kept", "kept", "kept"]);
-    assert.deepEqual(transactions(log), ["FULL 1", "FULL 1", "FULL 1"]);
+    // One flush for all three.
+    assert.deepEqual(transactions(log), ["loose 1", "loose 1", "flushed 1"]);
     assert.deepEqual(read(), ["a", "b", "c"]);
   });
 
-  test("a full disk throughout: every caller hears of it, nothing half is left, and it works again with space", async () => {
+  test("on a full disk throughout, rejects every caller, leaves no partial write, and works again with space", async () => {
     const faults = { at: "COMMIT", errcode: 13, isOn: true };
     const { keep, read } = ground({ faults });
     assert.deepEqual(await outcomesOf([keep("a"), keep("b")]), ["store.full", "store.full"]);
@@ -130,7 +161,7 @@ describe("group commit on a failing disk", () => {
     assert.deepEqual(read(), ["a", "b"]);
   });
 
-  test("no transaction can be begun: all are refused with the reason, without a second try", async () => {
+  test("when no transaction can begin, rejects all writes with the reason, without a second try", async () => {
     for (const [errcode, code] of [
       [5, "store.busy"],
       [8, "store.read-only"],
@@ -142,7 +173,7 @@ describe("group commit on a failing disk", () => {
     }
   });
 
-  test("after a failed flush nothing is acknowledged any more, though reads go on", async () => {
+  test("acknowledges no write after a failed flush, while reads still work", async () => {
     const faults = { at: "COMMIT", errcode: 1034, isOn: false };
     const { commits, keep, read } = ground({ faults });
     await keep("before");
@@ -151,8 +182,31 @@ describe("group commit on a failing disk", () => {
     assert.deepEqual(new Set(await outcomesOf(waiting)), new Set(["store.io"]));
     faults.isOn = false;
     assert.deepEqual(await outcomesOf([keep("late"), keep("later", loose)]), ["store.io", "store.io"]);
-    assert.throws(() => commits.flush(), { code: "store.io" });
+    await assert.rejects(commits.flush(), { code: "store.io" });
     assert.deepEqual(read(), ["before"]);
+  });
+
+  test("the same when the flush outside of the transaction fails", async () => {
+    let isBroken = false;
+    const { commits, keep } = ground({
+      flushLog: async () => {
+        if (isBroken) throw Object.assign(new Error("as if by the disk"), { code: "EIO" });
+      },
+    });
+    await keep("before");
+    isBroken = true;
+    const waiting = outcomesOf([keep("a"), keep("b", loose)]);
+    await turn();
+    assert.deepEqual(await outcomesOf([keep("c")]), ["store.io"]);
+    assert.deepEqual(await waiting, ["store.io", "store.io"]);
+    isBroken = false;
+    assert.deepEqual(await outcomesOf([keep("late"), keep("later", loose)]), ["store.io", "store.io"]);
+    await assert.rejects(commits.flush(), { code: "store.io" });
+  });
+
+  test("what was committed alone on a full disk is not acknowledged when a later flush fails", async () => {
+    const { keep } = ground({ commitCodes: [13, 0, 1034] });
+    assert.deepEqual(await outcomesOf([keep("a"), keep("b"), keep("c")]), ["store.io", "store.io", "store.io"]);
   });
 
   test("reports a failed write and continues when the flush did not fail", async () => {
@@ -162,7 +216,7 @@ describe("group commit on a failing disk", () => {
     assert.deepEqual(read(), ["a"]);
   });
 
-  test("a transaction that cannot even be taken back ends the acknowledging", async () => {
+  test("acknowledges no write after a rollback that fails", async () => {
     const faults = { at: "COMMIT", errcode: 13, isOn: true, also: "ROLLBACK" };
     const { keep } = ground({ faults });
     assert.deepEqual(await outcomesOf([keep("a"), keep("b")]), ["store.full", "store.full"]);
@@ -171,11 +225,11 @@ describe("group commit on a failing disk", () => {
   });
 });
 
-test("on a disk that fills up and is freed at random, each unit is stored whole or not at all", async () => {
+test("on a disk that fills up and is freed at random, stores each unit completely or not at all", async () => {
   const unit = fc.array(fc.integer({ min: 1, max: 9000 }), { minLength: 1, maxLength: 5 });
   const step = fc.record({
     units: fc.array(unit, { minLength: 1, maxLength: 12 }),
-    /** Pages the store may grow by from here on; many: the disk was freed. */
+    /** Pages the store may still grow by; a large number means that the disk was freed. */
     room: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.constant(10_000)),
     isAwaited: fc.boolean(),
   });
@@ -183,11 +237,11 @@ test("on a disk that fills up and is freed at random, each unit is stored whole 
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
       const connection = openPlain(newStoreFile());
       connection.exec("PRAGMA journal_mode = WAL; CREATE TABLE kept (unit INTEGER, part INTEGER, filler TEXT)");
-      const commits = createGroupCommit(connection);
+      const commits = createGroupCommit(connection, async () => {});
       const asked: Promise<string>[] = [];
       const sizes: number[] = [];
       for (const { units, room, isAwaited } of steps) {
-        // A real limit of SQLite: what would go beyond it fails as on a full disk.
+        // A real limit of SQLite: writes beyond it fail as on a full disk.
         connection.exec(`PRAGMA max_page_count = ${Number(connection.value("PRAGMA page_count")) + room}`);
         for (const parts of units) {
           const number = sizes.push(parts.length) - 1;
@@ -214,7 +268,7 @@ test("on a disk that fills up and is freed at random, each unit is stored whole 
   );
 });
 
-test("only a failed flush is a loss of trust", () => {
+test("only a failed flush stops later writes", () => {
   const errorOf = (errcode: number): unknown => toStoreError("f", Object.assign(new Error("x"), { errcode }));
   assert.deepEqual(
     [1034, 1290, 778, 266, 13, 4874, 11, 5].map((code) => isLossOfTrust(errorOf(code))),
@@ -232,8 +286,8 @@ test("only a failed flush is a loss of trust", () => {
     ),
     ["full", "full", "read-only", "read-only", "io"].map((reason) => `store.${reason}`),
   );
-  const stranger = new TypeError("ours");
-  assert.equal(toStoreError("f", stranger), stranger);
+  const foreign = new TypeError("ours");
+  assert.equal(toStoreError("f", foreign), foreign);
 });
 
 interface Faults {
@@ -250,18 +304,32 @@ interface TestGround {
   readonly read: () => string[];
 }
 
+interface GroundOptions {
+  readonly faults?: Faults;
+  readonly failOnce?: { readonly at: string; readonly errcode: number };
+  /** Of each commit in turn; 0 succeeds. */
+  readonly commitCodes?: readonly number[];
+  readonly flushLog?: () => Promise<void>;
+}
+
 /** A real connection whose control words are logged and, when told to, fail as SQLite does. */
-function ground(options: { faults?: Faults; failOnce?: { at: string; errcode: number } } = {}): TestGround {
+function ground(options: GroundOptions = {}): TestGround {
   const real = openPlain(newStoreFile());
   real.exec("PRAGMA journal_mode = WAL; CREATE TABLE kept (name TEXT PRIMARY KEY)");
   const faults: Faults = options.faults ?? { at: "", errcode: 0, isOn: false, ...options.failOnce };
   if (options.failOnce !== undefined) faults.isOn = true;
+  const commitCodes = [...(options.commitCodes ?? [])];
   const log: string[] = [];
+  const fail = (errcode: number): never => {
+    throw toStoreError(real.file, Object.assign(new Error("as if by the disk"), { errcode }));
+  };
   const meet = (word: string): void => {
     log.push(word);
+    const code = word === "COMMIT" ? (commitCodes.shift() ?? 0) : 0;
+    if (code !== 0) fail(code);
     if (!faults.isOn || (word !== faults.at && word !== faults.also)) return;
     if (options.failOnce !== undefined) faults.isOn = false;
-    throw toStoreError(real.file, Object.assign(new Error("as if by the disk"), { errcode: faults.errcode }));
+    fail(faults.errcode);
   };
   const connection: Connection = {
     ...real,
@@ -274,7 +342,11 @@ function ground(options: { faults?: Faults; failOnce?: { at: string; errcode: nu
       real.exec(sql);
     },
   };
-  const commits = createGroupCommit(connection);
+  const { flushLog = async () => {} } = options;
+  const commits = createGroupCommit(connection, () => {
+    log.push("flush");
+    return flushLog();
+  });
   return {
     commits,
     log,
@@ -290,17 +362,16 @@ function namesIn(connection: Connection): string[] {
   return JSON.parse(String(found?.["names"])) as string[];
 }
 
-/** "FULL 3" for a committed transaction of three writes that was flushed. */
+/** "flushed 3" for a committed transaction of three writes with a flush behind it. */
 function transactions(log: readonly string[]): string[] {
   const found: string[] = [];
-  let mode = "";
   let writes = 0;
   for (const line of log) {
-    if (line.startsWith("PRAGMA synchronous")) mode = line.split(" ").at(-1) ?? "";
     if (line === "BEGIN IMMEDIATE") writes = 0;
     if (line === "SAVEPOINT one") writes++;
     if (line === "ROLLBACK") found.pop();
-    if (line === "COMMIT") found.push(`${mode} ${Math.max(1, writes)}`);
+    if (line === "COMMIT") found.push(`loose ${Math.max(1, writes)}`);
+    if (line === "flush") found.push((found.pop() ?? "").replace("loose", "flushed"));
   }
   return found;
 }

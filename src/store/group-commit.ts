@@ -1,8 +1,8 @@
-// Group commit: writes asked for in the same turn of the event loop share one transaction and one flush; the writes of one
-// unit are stored all together or not at all, whatever happens to the transaction.
+// Group commit: writes asked for in the same turn of the event loop, or during a flush, share one transaction and one
+// flush; the writes of one unit are stored all together or not at all, whatever happens to the transaction.
 import { OpenClawError } from "../core/error.ts";
 import type { Connection } from "./connection.ts";
-import { isLossOfTrust } from "./failure.ts";
+import { flushFailed, isLossOfTrust } from "./failure.ts";
 import type { Steps } from "./sql.ts";
 
 // Bounds how long one transaction may hold the event loop; the rest goes into the next turn's.
@@ -13,10 +13,12 @@ export interface GroupCommit {
   write<T>(steps: () => Steps<T>, options: { readonly durable: boolean }): Promise<T>;
   /** All writes asked for while `ask` runs, synchronously, are one unit. Inside another unit they belong to that one. */
   together<T>(ask: () => T): T;
-  /** Commits all that is waiting, now. Throws when the store no longer acknowledges anything. */
-  flush(): void;
-  /** Flushes, then refuses all that comes later. */
-  end(): void;
+  /** Pending while a commit is not yet flushed, so that a power cut could lose it; never rejects. */
+  flushing(): Promise<void> | undefined;
+  /** Commits all that is waiting now. Rejects when the store no longer acknowledges anything. */
+  flush(): Promise<void>;
+  /** Refuses all that comes later and commits what is waiting. */
+  end(): Promise<void>;
 }
 
 interface Write {
@@ -28,132 +30,186 @@ interface Write {
 
 /** Never empty. */
 type Unit = Write[];
-type Settle = () => void;
+/** Tells the callers; `lost` is why what was committed may not outlive a power cut. */
+type Settle = (lost?: unknown) => void;
 
-export function createGroupCommit(connection: Connection): GroupCommit {
-  const waiting: Unit[] = [];
-  let isScheduled = false;
+/** `flushLog` makes everything committed so far survive a power cut, without holding the event loop. */
+export function createGroupCommit(connection: Connection, flushLog: () => Promise<void>): GroupCommit {
+  return new CommitQueue(new UnitCommitter(connection), flushLog);
+}
+
+/** Collects units and commits them together, one transaction and one flush after another. */
+class CommitQueue implements GroupCommit {
+  readonly #committer: UnitCommitter;
+  readonly #flushLog: () => Promise<void>;
+  readonly #waiting: Unit[] = [];
   /** The unit that `together` is gathering; its first write puts it into the queue. */
-  let gathering: Unit | undefined;
-  let refusal: unknown;
-  let flushesEach: boolean | undefined;
+  #gathering: Unit | undefined;
+  #isScheduled = false;
+  #isEnding = false;
+  #flushing: Promise<void> | undefined;
 
-  function schedule(): void {
-    if (isScheduled) return;
-    isScheduled = true;
-    setImmediate(() => {
-      isScheduled = false;
-      commitSome();
-      if (waiting.length > 0) schedule();
+  constructor(committer: UnitCommitter, flushLog: () => Promise<void>) {
+    this.#committer = committer;
+    this.#flushLog = flushLog;
+  }
+
+  write<T>(steps: () => Steps<T>, { durable }: { readonly durable: boolean }): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const { refusal, file } = this.#committer;
+      if (refusal !== undefined || this.#isEnding) return reject(refusal ?? closed(file));
+      this.#enqueue({ steps, durable, resolve: resolve as (value: unknown) => void, reject });
     });
   }
 
-  function commitSome(): void {
-    const batch = waiting.splice(0, cutOf(waiting));
-    if (batch.length > 0) commit(batch);
-  }
-
-  function enqueue(write: Write): void {
-    if (gathering === undefined) waiting.push([write]);
-    else if (gathering.push(write) === 1) waiting.push(gathering);
-    schedule();
-  }
-
-  function commit(batch: readonly Unit[]): void {
-    if (refusal !== undefined) return rejectAll(batch, refusal);
-    try {
-      setFlushing(batch.some((unit) => unit.some(({ durable }) => durable)));
-      connection.control("BEGIN IMMEDIATE");
-    } catch (error) {
-      return rejectAll(batch, error);
-    }
-    let settles: Settle[];
-    try {
-      // A unit alone needs no savepoint: taking the transaction back takes back no one else.
-      settles = batch.length === 1 ? batch.flatMap((unit) => perform(unit)) : batch.flatMap((unit) => attempt(unit));
-      connection.control("COMMIT");
-    } catch (error) {
-      return takeBack(batch, error);
-    }
-    for (const settle of settles) settle();
-  }
-
-  function attempt(unit: Unit): Settle[] {
-    connection.control("SAVEPOINT one");
-    try {
-      const settles = perform(unit);
-      connection.control("RELEASE one");
-      return settles;
-    } catch (error) {
-      // A full disk or an I/O error can make SQLite drop the whole transaction on its own.
-      if (!connection.inTransaction()) throw error;
-      connection.control("ROLLBACK TO one");
-      connection.control("RELEASE one");
-      return [() => rejectAll([unit], error)];
-    }
-  }
-
-  function perform(unit: Unit): Settle[] {
-    return unit.map(({ steps, resolve }) => {
-      const value = connection.run(steps());
-      return () => resolve(value);
-    });
-  }
-
-  function takeBack(batch: readonly Unit[], error: unknown): void {
-    const failure = rollBack(error);
-    if (isLossOfTrust(failure)) refusal = failure;
-    // One unit too big for the disk must not take its neighbors with it: each gets a transaction of its own.
-    if (batch.length > 1 && refusal === undefined) return batch.forEach((unit) => commit([unit]));
-    rejectAll(batch, failure);
-  }
-
-  function rollBack(error: unknown): unknown {
-    if (!connection.inTransaction()) return error;
-    try {
-      connection.control("ROLLBACK");
-      return error;
-    } catch (later) {
-      refusal = later;
-      return later;
-    }
-  }
-
-  // The pragma takes effect between transactions only, and costs a little, so it is touched only when it changes.
-  function setFlushing(each: boolean): void {
-    if (flushesEach === each) return;
-    connection.exec(each ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
-    flushesEach = each;
-  }
-
-  function flush(): void {
-    while (waiting.length > 0) commitSome();
-    if (refusal !== undefined) throw refusal;
-  }
-
-  function together<T>(ask: () => T): T {
-    if (gathering !== undefined) return ask();
-    gathering = [];
+  together<T>(ask: () => T): T {
+    if (this.#gathering !== undefined) return ask();
+    this.#gathering = [];
     try {
       return ask();
     } finally {
-      gathering = undefined;
+      this.#gathering = undefined;
     }
   }
 
-  return {
-    write: <T>(steps: () => Steps<T>, { durable }: { readonly durable: boolean }) =>
-      new Promise<T>((resolve, reject) => {
-        if (refusal !== undefined) return reject(refusal);
-        enqueue({ steps, durable, resolve: resolve as (value: unknown) => void, reject });
-      }),
-    together,
-    flush,
-    end() {
-      while (waiting.length > 0) commitSome();
-      refusal ??= new OpenClawError("store.closed", `the store ${connection.file} is closed`);
-    },
-  };
+  flushing(): Promise<void> | undefined {
+    return this.#flushing;
+  }
+
+  async flush(): Promise<void> {
+    // Only writes requested before this call; later ones are not waited for.
+    const last = this.#waiting.at(-1);
+    do {
+      this.#commitSome();
+      await this.#flushing;
+    } while (last !== undefined && this.#waiting.includes(last));
+    if (this.#committer.refusal !== undefined) throw this.#committer.refusal;
+  }
+
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    while (this.#waiting.length > 0 || this.#flushing !== undefined) {
+      this.#commitSome();
+      await this.#flushing;
+    }
+  }
+
+  #enqueue(write: Write): void {
+    if (this.#gathering === undefined) this.#waiting.push([write]);
+    else if (this.#gathering.push(write) === 1) this.#waiting.push(this.#gathering);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#flushing !== undefined || this.#waiting.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#commitSome();
+      this.#schedule();
+    });
+  }
+
+  #commitSome(): void {
+    if (this.#flushing !== undefined) return;
+    const batch = this.#waiting.splice(0, cutOf(this.#waiting));
+    if (batch.length === 0) return;
+    const settles = this.#committer.commit(batch);
+    const { refusal } = this.#committer;
+    if (refusal === undefined && batch.some((unit) => unit.some(({ durable }) => durable))) this.#flushThen(settles);
+    else for (const settle of settles) settle(refusal);
+  }
+
+  #flushThen(settles: readonly Settle[]): void {
+    this.#flushing = this.#flushLog()
+      .catch((cause: unknown) => this.#committer.refuse(flushFailed(this.#committer.file, cause)))
+      .then(() => {
+        this.#flushing = undefined;
+        for (const settle of settles) settle(this.#committer.refusal);
+        this.#schedule();
+      });
+  }
+}
+
+/** Runs units in one transaction; a unit that fails takes no other with it. */
+class UnitCommitter {
+  readonly #connection: Connection;
+  #refusal: unknown;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  get file(): string {
+    return this.#connection.file;
+  }
+
+  /** Why nothing is committed any more: what was acknowledged may be lost. */
+  get refusal(): unknown {
+    return this.#refusal;
+  }
+
+  refuse(reason: unknown): void {
+    this.#refusal = reason;
+  }
+
+  commit(batch: readonly Unit[]): Settle[] {
+    if (this.#refusal !== undefined) return rejections(batch, this.#refusal);
+    try {
+      this.#connection.control("BEGIN IMMEDIATE");
+    } catch (error) {
+      return rejections(batch, error);
+    }
+    try {
+      // A unit alone needs no savepoint: rolling back the transaction affects no other unit.
+      const settles = batch.flatMap((unit) => (batch.length === 1 ? this.#perform(unit) : this.#attempt(unit)));
+      this.#connection.control("COMMIT");
+      return settles;
+    } catch (error) {
+      return this.#undoBatch(batch, error);
+    }
+  }
+
+  #attempt(unit: Unit): Settle[] {
+    this.#connection.control("SAVEPOINT one");
+    try {
+      const settles = this.#perform(unit);
+      this.#connection.control("RELEASE one");
+      return settles;
+    } catch (error) {
+      // A full disk or an I/O error can make SQLite drop the whole transaction on its own.
+      if (!this.#connection.inTransaction()) throw error;
+      this.#connection.control("ROLLBACK TO one");
+      this.#connection.control("RELEASE one");
+      return rejections([unit], error);
+    }
+  }
+
+  #perform(unit: Unit): Settle[] {
+    return unit.map(({ steps, resolve, reject }) => {
+      const value = this.#connection.run(steps());
+      return (lost) => (lost === undefined ? resolve(value) : reject(lost));
+    });
+  }
+
+  #undoBatch(batch: readonly Unit[], error: unknown): Settle[] {
+    const failure = this.#rollBack(error);
+    if (isLossOfTrust(failure)) this.#refusal = failure;
+    // One unit too big for the disk must not take its neighbors with it: each gets a transaction of its own.
+    if (batch.length > 1 && this.#refusal === undefined) return batch.flatMap((unit) => this.commit([unit]));
+    return rejections(batch, failure);
+  }
+
+  #rollBack(error: unknown): unknown {
+    if (!this.#connection.inTransaction()) return error;
+    try {
+      this.#connection.control("ROLLBACK");
+      return error;
+    } catch (later) {
+      this.#refusal = later;
+      return later;
+    }
+  }
 }
 
 /** How many units go into the next commit: as many as it takes, never a part of one. */
@@ -163,6 +219,11 @@ function cutOf(waiting: readonly Unit[]): number {
   return over === -1 ? waiting.length : Math.max(1, over);
 }
 
-function rejectAll(batch: readonly Unit[], error: unknown): void {
-  for (const unit of batch) for (const write of unit) write.reject(error);
-}
+const rejections = (batch: readonly Unit[], error: unknown): Settle[] =>
+  batch.flat().map(
+    ({ reject }) =>
+      () =>
+        reject(error),
+  );
+
+export const closed = (file: string): OpenClawError => new OpenClawError("store.closed", `the store ${file} is closed`);

@@ -1,10 +1,10 @@
-// Finds files beside a store that are safe to delete, and tells whether disk space is left.
+// Finds files beside a store that are safe to delete, and reports whether disk space is left.
 import { readdirSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import { errnoOf } from "../core/error.ts";
 
-/** Less than this is no space: a step of a turn takes some tens of kilobytes, and so does the log of the store. */
+/** Less than this counts as full: one step of a turn needs tens of kilobytes, and so does the log of the store. */
 const LITTLE_BYTES = 512_000;
 const MAX_NAMED = 5;
 
@@ -21,7 +21,7 @@ export function spaceProblem(storeFile: string): { readonly message: string; rea
   }
 }
 
-/** Copies that migrations, restores and salvages keep, torn ends of logs, and log files. */
+/** Copies kept by migrations, restores and salvages, incomplete log ends, and log files. */
 export function whatToDelete(storeFile: string): string {
   const found = [...leftoversOf(storeFile), ...logsOf(join(dirname(storeFile), "logs"))]
     .toSorted((one, two) => two.bytes - one.bytes)
@@ -44,7 +44,7 @@ function leftoversOf(storeFile: string): Leftover[] {
   });
 }
 
-/** All but the newest, which is being written. */
+/** All but the newest one, which is in use. */
 function logsOf(folder: string): Leftover[] {
   const byName = filesIn(folder).toSorted((one, two) => (one.path < two.path ? -1 : 1));
   return byName.slice(0, -1);

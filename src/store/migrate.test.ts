@@ -1,4 +1,4 @@
-// Migration as copy, verify, switch: what it keeps, what it refuses, and a crash at every step.
+// Migration by copy, verify and rename: what it keeps, what it rejects, and a crash at every step.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -26,7 +26,7 @@ const steps: MigrationStep[] = ["roomy", "locked", "copied", "migrated", "verifi
 const next = (migration: Partial<Migration> = {}): Migration[] => [...released, { ...second, ...migration }];
 
 describe("a new store", () => {
-  test("is made directly, with nothing left beside it", () => {
+  test("is created directly, with no file left beside it", () => {
     const file = newStoreFile();
     prepareStoreFile(file);
     assert.deepEqual(migrateStore(file), { from: 0, to: released.length });
@@ -36,16 +36,16 @@ describe("a new store", () => {
 });
 
 describe("an older store", () => {
-  test("is named with its copy by whoever opens it", async () => {
+  test("is reported with the path of its copy when it is opened", async () => {
     const file = newStoreFile();
     migrateStore(file, { migrations: released.slice(0, 3) });
-    const heard: unknown[] = [];
-    const opened = await openSqliteStore({ file, onMigrated: (migrated) => heard.push(migrated) });
+    const reported: unknown[] = [];
+    const opened = await openSqliteStore({ file, onMigrated: (migrated) => reported.push(migrated) });
     await opened.close();
-    assert.deepEqual(heard, [{ from: 3, to: released.length, kept: `${file}.before-v${released.length}` }]);
+    assert.deepEqual(reported, [{ from: 3, to: released.length, kept: `${file}.before-v${released.length}` }]);
   });
 
-  test("is migrated with all its rows, and kept as it was", async () => {
+  test("is migrated with all its rows, and the old file is kept", async () => {
     const file = await newFilledFile();
     const seen: MigrationStep[] = [];
     const { from, to, kept } = migrateStore(file, { migrations: next(), onStep: (step) => seen.push(step) });
@@ -60,7 +60,7 @@ describe("an older store", () => {
     assert.equal(report.ok, true);
   });
 
-  test("takes in what only its log holds", async () => {
+  test("includes rows that are only in its log", async () => {
     const file = await newFilledFile();
     const crashed = await writeAndCrash(file);
     assert.ok(statSync(`${file}-wal`).size > 0);
@@ -68,7 +68,7 @@ describe("an older store", () => {
     assert.deepEqual(stateOf(file), { version: then, entries: 200 + crashed, hasNotes: true });
   });
 
-  test("does not write over what an earlier migration kept", async () => {
+  test("does not overwrite the copy of an earlier migration", async () => {
     const file = await newFilledFile();
     const [first, again] = [migrateStore(file, { migrations: next() }), `${file}.before-v${then}`];
     const database = new DatabaseSync(file);
@@ -80,14 +80,14 @@ describe("an older store", () => {
     assert.deepEqual(readFileSync(again), before);
   });
 
-  test("stays as it is when a step of the migration fails", async () => {
+  test("is unchanged when a step of the migration fails", async () => {
     const file = await newFilledFile();
     const failing = next({ up: `${second.up} INSERT INTO nowhere VALUES (1);` });
     assert.throws(() => migrateStore(file, { migrations: failing }), /nowhere/);
     await assertAsBefore(file);
   });
 
-  test("stays as it is when the copy has lost rows or a whole table", async () => {
+  test("is unchanged when the copy has lost rows or a whole table", async () => {
     for (const up of ["DELETE FROM transcript WHERE seq > 20;", "DROP TABLE kv;"]) {
       const file = await newFilledFile();
       assert.throws(() => migrateStore(file, { migrations: next({ up }) }), { code: "store.migration-failed" });
@@ -95,7 +95,7 @@ describe("an older store", () => {
     }
   });
 
-  test("may lose rows where the migration says so", async () => {
+  test("may lose rows where the migration declares it", async () => {
     const file = await newFilledFile();
     migrateStore(file, {
       migrations: next({ up: `${second.up} DELETE FROM transcript WHERE seq > 20;`, recounts: ["transcript"] }),
@@ -122,7 +122,7 @@ describe("an older store", () => {
       const version = step === "switched" ? then : known;
       assert.deepEqual(stateOf(file), { version, entries: 210, hasNotes: version === then });
       if (version === known) {
-        // The old code goes on with it …
+        // The old code can still use it …
         const store = await openSqliteStore({ file });
         assert.equal(await store.transcript.count("crashing"), 10);
         await store.close();
@@ -137,7 +137,7 @@ describe("an older store", () => {
 });
 
 for (let version = 1; version < released.length; version++) {
-  test(`a store of shape ${version} opens today with all it held, and loses nothing with its first page`, async () => {
+  test(`a store of schema version ${version} opens today with all its rows, and survives the loss of its first page`, async () => {
     const file = newStoreFile();
     prepareStoreFile(file);
     migrateStore(file, { migrations: released.slice(0, version) });
@@ -159,7 +159,7 @@ for (let version = 1; version < released.length; version++) {
 }
 
 describe("a newer store", () => {
-  test("is refused untouched, whoever asks", async () => {
+  test("is rejected unchanged by every opener", async () => {
     const file = await newFilledFile();
     migrateStore(file, { migrations: next() });
     const before = { bytes: readFileSync(file), names: readdirSync(dirname(file)) };
@@ -191,7 +191,7 @@ function stateOf(file: string): { version: unknown; entries: unknown; hasNotes: 
   }
 }
 
-/** Leaves a log with ten entries that were never folded into the store. */
+/** Leaves a log with ten entries without a checkpoint. */
 async function writeAndCrash(file: string): Promise<number> {
   await crash(`
     import { openSqliteStore } from ${here("sqlite.ts")};

@@ -11,7 +11,7 @@ import type { Migration } from "./migrations/migration.ts";
 import { createPrivateFile, flushFile, giveSecondName, removeStore, requireRoom } from "./store-files.ts";
 import { APPLICATION_ID, newerStore, readVersion, versionOf } from "./version.ts";
 
-/** Where a migration can be interrupted; after any of them the old store still opens. */
+/** Steps at which a migration can be interrupted; after each of them the old store still opens. */
 export type MigrationStep = "roomy" | "locked" | "copied" | "migrated" | "verified" | "kept" | "switched";
 
 export interface MigrateOptions {
@@ -22,11 +22,11 @@ export interface MigrateOptions {
 export interface Migrated {
   readonly from: number;
   readonly to: number;
-  /** Where the store of before is kept; undefined when there was nothing to do or nothing to keep. */
+  /** Where the old store is kept; undefined when there was no migration or no old store. */
   readonly kept?: string;
 }
 
-/** Refuses a newer store without touching it. Needs to be the only one that has the store open. */
+/** Rejects a newer store without changing it. The caller must be the only one that has the store open. */
 export function migrateStore(file: string, options: MigrateOptions = {}): Migrated {
   const { migrations = released, onStep = () => {} } = options;
   const [from, to] = [readVersion(file), migrations.length];
@@ -40,15 +40,15 @@ export function migrateStore(file: string, options: MigrateOptions = {}): Migrat
   }
 }
 
-/** One transaction: a crash leaves an empty file or a whole store. */
+/** One transaction: a crash leaves an empty file or a complete store. */
 function createShape(file: string, migrations: readonly Migration[]): Migrated {
   const connection = openForWriting(file);
   try {
     connection.exec("BEGIN IMMEDIATE");
-    // Another process may have been faster between the look and the lock.
+    // Another process may have created it between the check and the lock.
     if (versionOf(connection) === 0) applyAll(connection, [{ up: tablesFirst(migrations) }], migrations.length);
     connection.exec("COMMIT");
-    // The version must stand in the file itself, where a look from outside finds it.
+    // The version must be in the main file, where other processes read it without the log.
     connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     return { from: 0, to: migrations.length };
   } finally {
@@ -62,7 +62,10 @@ function applyAll(connection: Connection, steps: readonly Pick<Migration, "up">[
   connection.exec(`PRAGMA user_version = ${version}`);
 }
 
-/** The order VACUUM makes: every store of one shape then has its roots on the same pages, which salvage relies on. */
+/**
+ * The order that VACUUM creates: all stores of one schema version then have their roots on the same pages, which
+ * salvage relies on.
+ */
 function tablesFirst(migrations: readonly Migration[]): string {
   const statements = migrations.flatMap(({ up }) => up.split(/;\s*$/m).filter((statement) => statement.trim() !== ""));
   const isIndex = (statement: string): boolean => /^\s*CREATE\s+(?:UNIQUE\s+)?INDEX\b/i.test(statement);
@@ -83,7 +86,7 @@ function switchToMigratedCopy(
   const old = openAlone(file);
   try {
     onStep("locked");
-    removeStore(copy); // what an interrupted migration left
+    removeStore(copy); // left by an interrupted migration
     createPrivateFile(copy);
     old.exec(`VACUUM INTO ${quoted(copy)}`);
     onStep("copied");
@@ -123,7 +126,7 @@ function openAlone(file: string): Connection {
 function migrateCopy(copy: string, due: readonly Migration[]): void {
   const connection = openPlain(copy);
   try {
-    // A crash throws the copy away, so it needs neither a journal on disk nor flushes on the way.
+    // A crash discards the copy, so it needs neither a journal on disk nor flushes in between.
     connection.exec("PRAGMA journal_mode = MEMORY");
     connection.exec("PRAGMA synchronous = OFF");
     connection.exec("BEGIN IMMEDIATE");
@@ -145,7 +148,7 @@ function verifyCopy(old: Connection, copy: string, due: readonly Migration[]): v
     if (problem === undefined) return;
     throw new OpenClawError(
       "store.migration-failed",
-      `the migrated copy of ${old.file} does not hold: ${problem}; the store is as it was`,
+      `the migrated copy of ${old.file} failed verification: ${problem}; the store is unchanged`,
       {
         hint: "report this with the output of: openclaw doctor",
         details: { file: old.file, problem },
@@ -160,7 +163,7 @@ function firstProblem(connection: Connection): string | undefined {
   const integrity = connection.value("PRAGMA integrity_check(1)");
   if (integrity !== "ok") return String(integrity);
   const orphan = connection.value("PRAGMA foreign_key_check");
-  return orphan === undefined ? undefined : `a row of ${orphan} points nowhere`;
+  return orphan === undefined ? undefined : `a row of ${orphan} references a missing row`;
 }
 
 function tablesOf(connection: Connection): string[] {
@@ -176,7 +179,7 @@ function countOf(connection: Connection, table: string): unknown {
   return connection.value(`SELECT count(*) FROM "${table}"`);
 }
 
-/** A second name for the old file, so that the switch is one rename and there is never a moment without a store. */
+/** A hard link to the old file, so that the switch is one rename and a store exists at every moment. */
 function keepOld(old: Connection, nextVersion: number): string {
   const { file } = old;
   const kept = freeName(`${file}.before-v${nextVersion}`, file);
@@ -187,7 +190,7 @@ function keepOld(old: Connection, nextVersion: number): string {
   return kept;
 }
 
-/** What an interrupted migration kept is the very file we migrate again, and its name is free to take. */
+/** The file kept by an interrupted migration is the same file that is migrated again, so its name can be reused. */
 function freeName(wanted: string, file: string): string {
   for (let turn = 1; ; turn++) {
     const name = turn === 1 ? wanted : `${wanted}.${turn}`;

@@ -1,4 +1,4 @@
-// The pages of an SQLite file read directly, for when its trees are broken: https://www.sqlite.org/fileformat.html
+// Reads the pages of an SQLite file directly, for a file with broken trees: https://www.sqlite.org/fileformat.html
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
 import type { SqlValue } from "./sql.ts";
@@ -17,18 +17,18 @@ export interface RawRow {
 }
 
 export interface RawPages {
-  /** Pages the file has, a part of one included. */
+  /** Number of pages in the file, including an incomplete last one. */
   readonly count: number;
-  /** Pages the header says it has; undefined when the header cannot be trusted. */
+  /** Number of pages in the header; undefined when the header is not valid. */
   readonly expected: number | undefined;
-  /** Pages the header lists as free; undefined when that list cannot be followed to its end. */
-  readonly free: ReadonlySet<number> | undefined;
-  /** Each row of each table leaf that is not free, and for each such page how many rows it should have but does not show. */
+  /** The list of free pages is complete: a page that it does not name is in use. Otherwise a page can be an old copy. */
+  readonly isFreeListWhole: boolean;
+  /** Each row of each table leaf that is not listed as free, and for each such page the number of unreadable rows. */
   rows(): Generator<RawRow | { readonly page: number; readonly broken: number }>;
   close(): void;
 }
 
-/** The file must have no log beside it. */
+/** The file must have no log. */
 export function openPages(file: string): RawPages {
   const descriptor = openSync(file, "r");
   const count = Math.ceil(fstatSync(descriptor).size / PAGE_BYTES);
@@ -38,14 +38,14 @@ export function openPages(file: string): RawPages {
     return readSync(descriptor, bytes, 0, PAGE_BYTES, (page - 1) * PAGE_BYTES) === PAGE_BYTES ? bytes : undefined;
   };
   const header = trustedHeader(read(1));
-  const free = header === undefined ? undefined : freePages(header, read);
+  const { free, isWhole } = header === undefined ? noFreeList : readFreeList(header, count, read);
   return {
     count,
     expected: header?.readUInt32BE(28),
-    free,
+    isFreeListWhole: isWhole,
     *rows() {
       for (let page = 1; page <= count; page++) {
-        const bytes = free?.has(page) === true ? undefined : read(page);
+        const bytes = free.has(page) ? undefined : read(page);
         if (bytes !== undefined) yield* rowsOn(bytes, page, read);
       }
     },
@@ -57,23 +57,39 @@ type ReadPage = (page: number) => Buffer | undefined;
 
 function trustedHeader(first: Buffer | undefined): Buffer | undefined {
   const isOurs = first?.toString("latin1", 0, MAGIC.length) === MAGIC && first.readUInt16BE(16) === PAGE_BYTES;
-  // Half a header is none.
+  // An incomplete header is not valid.
   return isOurs && (first[HEADER_BYTES] === TABLE_LEAF || first[HEADER_BYTES] === TABLE_INNER) ? first : undefined;
 }
 
-function freePages(header: Buffer, read: ReadPage): Set<number> | undefined {
-  const found = new Set<number>();
+interface FreeList {
+  /** All free pages that a readable part of the list names. */
+  readonly free: ReadonlySet<number>;
+  readonly isWhole: boolean;
+}
+const noFreeList: FreeList = { free: new Set(), isWhole: false };
+
+function readFreeList(header: Buffer, count: number, read: ReadPage): FreeList {
+  const free = new Set<number>();
+  // A truncated file still lists the free pages that it lost.
+  const end = Math.max(count, header.readUInt32BE(28));
   let trunk = header.readUInt32BE(32);
   while (trunk !== 0) {
-    const bytes = read(trunk);
-    if (bytes === undefined || found.has(trunk)) return undefined;
-    found.add(trunk);
-    const leaves = bytes.readUInt32BE(4);
-    if (leaves > PAGE_BYTES / 4 - 2) return undefined;
-    for (let at = 0; at < leaves; at++) found.add(bytes.readUInt32BE(8 + at * 4));
-    trunk = bytes.readUInt32BE(0);
+    const listed = free.has(trunk) ? undefined : leavesOf(read(trunk), end);
+    if (listed === undefined) return { free, isWhole: false };
+    for (const page of [trunk, ...listed.leaves]) free.add(page);
+    trunk = listed.next;
   }
-  return found.size === header.readUInt32BE(36) ? found : undefined;
+  return { free, isWhole: free.size === header.readUInt32BE(36) };
+}
+
+/** Undefined for a page that cannot be a part of the list. */
+function leavesOf(trunk: Buffer | undefined, end: number): { leaves: number[]; next: number } | undefined {
+  const length = trunk?.readUInt32BE(4) ?? 0;
+  if (trunk === undefined || length > PAGE_BYTES / 4 - 2) return undefined;
+  const leaves = Array.from({ length }, (_, at) => trunk.readUInt32BE(8 + at * 4));
+  // Page 1 has the header.
+  if (leaves.some((page) => page < 2 || page > end)) return undefined;
+  return { leaves, next: trunk.readUInt32BE(0) };
 }
 
 function* rowsOn(bytes: Buffer, page: number, read: ReadPage): ReturnType<RawPages["rows"]> {
@@ -99,7 +115,7 @@ function rowAt(bytes: Buffer, page: number, cell: number, read: ReadPage): RawRo
   return values === undefined ? undefined : { page, rowid: rowid.value, values };
 }
 
-/** What does not fit the page goes on in a chain of pages of its own. */
+/** A payload that does not fit the page continues in a chain of overflow pages. */
 function payloadAt(bytes: Buffer, from: number, size: number, read: ReadPage): Buffer | undefined {
   const most = PAGE_BYTES - 35;
   if (size <= most) return from + size <= PAGE_BYTES ? bytes.subarray(from, from + size) : undefined;
@@ -118,7 +134,7 @@ function payloadAt(bytes: Buffer, from: number, size: number, read: ReadPage): B
     missing -= PAGE_BYTES - 4;
     next = more.readUInt32BE(0);
   }
-  // The last page of a chain says that it is the last.
+  // The last page of a chain is marked as the last.
   return next === 0 ? Buffer.concat(parts) : undefined;
 }
 
@@ -155,7 +171,7 @@ function valueOf(payload: Buffer, at: number, type: number): { value: SqlValue; 
     const value = length === 8 ? Number(payload.readBigInt64BE(at)) : payload.readIntBE(at, length);
     return { value, next };
   }
-  // No table of ours holds bytes.
+  // No table of the store has blob columns.
   if (type % 2 === 0) return undefined;
   try {
     return { value: utf8.decode(payload.subarray(at, next)), next };
@@ -173,6 +189,6 @@ function varint(bytes: Buffer, from: number): { value: number; next: number } | 
     value = value * 128 + (byte & 0x7f);
     if (byte < 0x80) return value <= Number.MAX_SAFE_INTEGER ? { value, next: from + at + 1 } : undefined;
   }
-  // Nine bytes are a number no row of ours has.
+  // No row of the store has a nine-byte number.
   return undefined;
 }

@@ -1,4 +1,4 @@
-// No question grows with history: the plan of every statement the tables ask, as SQLite makes it.
+// The cost of a query does not grow with history: checks SQLite's plan of every statement of the tables.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DatabaseSync } from "node:sqlite";
@@ -19,28 +19,28 @@ import { createSessions } from "./tables/sessions.ts";
 import { createSlots } from "./tables/slots.ts";
 import { createTranscript } from "./tables/transcript.ts";
 
-// Reads a whole table because that is the question, or an index from its newest end up to the limit.
+// Reads a whole table because the query asks for it, or an index from its newest end up to the limit.
 const scansOnPurpose = new Set([
-  "SCAN devices", // list(): all of them, in the order they were paired
+  "SCAN devices", // list(): all, in the order of pairing
   "SCAN sessions USING COVERING INDEX sessions_key", // count()
-  "SCAN letters USING INDEX letters_claimed", // reclaim(): only what is claimed is in that index
-  "SCAN letters USING COVERING INDEX letters_pending", // waiting(): only what is pending
-  "SCAN runs USING INDEX runs_running", // open(): only what is running
-  "SCAN children USING INDEX children_open", // open(): only what is not told yet
+  "SCAN letters USING INDEX letters_claimed", // reclaim(): that index contains only claimed rows
+  "SCAN letters USING COVERING INDEX letters_pending", // waiting(): only pending rows
+  "SCAN runs USING INDEX runs_running", // open(): only running rows
+  "SCAN children USING INDEX children_open", // open(): only undelivered rows
   "SCAN children USING COVERING INDEX children_due", // nextDue(): its first entry
-  "SCAN sessions USING INDEX sessions_by_time", // list(): from the newest on
-  "SCAN jobs", // list(): all of them, in the order they were made
+  "SCAN sessions USING INDEX sessions_by_time", // list(): from the newest row
+  "SCAN jobs", // list(): all, in the order of creation
   "SCAN jobs USING COVERING INDEX jobs_key", // count()
-  "SCAN slots USING INDEX slots_running", // running(): only what is running
-  "SCAN slots USING COVERING INDEX slots_running", // outlook(): only what is running
-  "SCAN journal", // list() and prune(): from the newest on
+  "SCAN slots USING INDEX slots_running", // running(): only running rows
+  "SCAN slots USING COVERING INDEX slots_running", // outlook(): only running rows
+  "SCAN journal", // list() and prune(): from the newest row
 ]);
-// waiting(): sorts the few sessions that wait, not their letters.
+// waiting(): sorts the few waiting sessions, not their entries.
 const sortsOnPurpose = new Set([
   "SELECT session_key FROM letters WHERE state = 'pending' GROUP BY session_key ORDER BY min(n)",
 ]);
 
-test("every statement is answered through an index, without sorting", async () => {
+test("answers every statement through an index, without sorting", async () => {
   const file = await newFilledFile();
   const asked = await recordStatements(file);
   assert.ok(asked.length > 45, `only ${asked.length} statements were seen`);
@@ -139,7 +139,7 @@ async function recordStatements(file: string): Promise<string[]> {
   await journal.list({ sessionKey: "x", limit: 1 });
   await journal.list({ tool: "x" });
   await journal.list({ outcome: "error" });
-  await journal.close();
+  await journal.closeOpenEntries();
   await journal.prune(5);
   const jobs = createJobs(sql, ignore);
   await jobs.put({ id: "j", nextAt: 1, createdAt: 1, updatedAt: 1, body: 1, state: 1 });

@@ -1,4 +1,4 @@
-// Reads every row of a table that can still be read, around damaged pages, and names what cannot.
+// Reads every row of a table that is still readable, skips damaged pages, and names the missing rows.
 import type { Connection } from "./connection.ts";
 import { isDamage, number } from "./row.ts";
 import { rows, type Damage, type SqlRow, type SqlValue } from "./sql.ts";
@@ -6,21 +6,23 @@ import type { Shape } from "./shapes.ts";
 import { sealOf } from "./seal.ts";
 
 const PAGE_ROWS = 500;
-const UNREADABLE = "its place in the file is damaged";
-// Below any number a row can have.
+const UNREADABLE = "its page in the file is damaged";
+// Below every valid row number.
 const START = Number.MIN_SAFE_INTEGER;
+// A damaged row number can be any number. Salvage also reads the pages themselves, so this limit loses no record there.
+const MAX_PROBES = 200_000;
 
-/** A damaged record comes with as much of its row as can still be read: all of it, the key columns, or nothing. */
+/** A damaged record has the part of its row that is still readable: all of it, the key columns, or nothing. */
 export type Found =
   | { readonly row: SqlRow; readonly damage?: undefined; readonly isWhole: true }
   | { readonly row: SqlRow; readonly damage: Damage; readonly isWhole: boolean };
 
-/** Each record once, in the order of `n`. Returns whether the table could be read from end to end. */
+/** Each record once, in the order of `n`. Returns whether the whole table could be read. */
 export function* readTable(connection: Connection, shape: Shape): Generator<Found, boolean> {
   let last = START;
   for (;;) {
     const page = tryRead(connection, `SELECT * FROM ${shape.table} WHERE n > ? ORDER BY n LIMIT ${PAGE_ROWS}`, [last]);
-    if (page === undefined) {
+    if (page === undefined || !isAscending(page, last)) {
       yield* readCarefully(connection, shape, last);
       return false;
     }
@@ -30,7 +32,17 @@ export function* readTable(connection: Connection, shape: Shape): Generator<Foun
   }
 }
 
-/** Row by row: those the key index knows, and every number in reach when that index is damaged as well. */
+/** A damaged tree can return rows in any order, and the same rows without end. */
+function isAscending(page: readonly SqlRow[], after: number): boolean {
+  let last = after;
+  return page.every((row) => {
+    const isNext = number(row, "n") > last;
+    last = number(row, "n");
+    return isNext;
+  });
+}
+
+/** Row by row: those in the key index, and every possible number when that index is damaged as well. */
 function* readCarefully(connection: Connection, shape: Shape, after: number): Generator<Found> {
   const { names, isWhole } = readNames(connection, shape);
   const known = [...names.keys()].filter((n) => n > after);
@@ -45,13 +57,13 @@ function* readCarefully(connection: Connection, shape: Shape, after: number): Ge
   }
 }
 
-/** How many records the key index knows; undefined when it cannot be read to its end. */
+/** Number of records in the key index; undefined when it cannot be read completely. */
 export function countByKey(connection: Connection, { table }: Shape): number | undefined {
   const [row] = tryRead(connection, `SELECT count(*) AS count FROM ${table} INDEXED BY ${table}_key`, []) ?? [];
   return row === undefined ? undefined : number(row, "count");
 }
 
-/** Rows whose name the key index does not know: one of the two has changed. Undefined when that is unknown. */
+/** Rows whose key is not in the key index: one of the two is damaged. Undefined when that is unknown. */
 export function countUnnamed(connection: Connection, { table, key }: Shape): number | undefined {
   const same = ["n", ...key].map((column) => `named.${column} = record.${column}`).join(" AND ");
   const question = `SELECT count(*) AS count FROM ${table} AS record NOT INDEXED
@@ -60,21 +72,21 @@ export function countUnnamed(connection: Connection, { table, key }: Shape): num
   return row === undefined ? undefined : number(row, "count");
 }
 
-interface Names {
+export interface Names {
   /** The key columns of each row. */
   readonly names: ReadonlyMap<number, SqlRow>;
-  /** False when the index itself has a damaged page; then it was read from both ends up to it. */
+  /** False when the index itself has a damaged page; then it was read from both ends up to that page. */
   readonly isWhole: boolean;
 }
 
-function readNames(connection: Connection, shape: Shape): Names {
+export function readNames(connection: Connection, shape: Shape): Names {
   const names = new Map<number, SqlRow>();
   const isWhole = walkIndex(connection, shape, "ASC", names);
   if (!isWhole) walkIndex(connection, shape, "DESC", names);
   return { names, isWhole };
 }
 
-/** False when it had to stop at a damaged page. */
+/** False when it stopped at a damaged page. */
 function walkIndex(
   connection: Connection,
   shape: Shape,
@@ -91,9 +103,12 @@ function walkIndex(
     const question = `SELECT n, ${columns} FROM ${table} INDEXED BY ${table}_key ${where} ORDER BY ${order} LIMIT ${PAGE_ROWS}`;
     const page = tryRead(connection, question, last ?? []);
     if (page === undefined) return false;
+    const before = names.size;
     for (const row of page) names.set(number(row, "n"), row);
     const end = page.at(-1);
     if (end === undefined || page.length < PAGE_ROWS) return true;
+    // A damaged index can return the same rows without end.
+    if (names.size === before) return false;
     last = key.map((column) => end[column] ?? null);
   }
 }
@@ -102,7 +117,9 @@ function everyNumber(connection: Connection, { table }: Shape, after: number, kn
   const lastOf = tryRead(connection, `SELECT n FROM ${table} ORDER BY n DESC LIMIT 1`, [])?.[0];
   const end = known.reduce((most, n) => Math.max(most, n), lastOf === undefined ? 0 : number(lastOf, "n"));
   const start = Math.max(after + 1, 1);
-  return Array.from({ length: Math.max(0, end - start + 1) }, (_, index) => start + index);
+  const length = Math.min(Math.max(0, end - start + 1), MAX_PROBES);
+  const probes = Array.from({ length }, (_, index) => start + index);
+  return [...new Set([...probes, ...known])];
 }
 
 function tryRead(connection: Connection, question: string, values: readonly SqlValue[]): readonly SqlRow[] | undefined {
@@ -124,11 +141,11 @@ function toLost({ table }: Shape, key: SqlRow, record: string): Found {
   return { row: key, isWhole: false, damage: { table, record, reason: UNREADABLE } };
 }
 
-/** Why a row that can be read is not to be trusted. */
+/** Why a readable row is not valid. */
 export function distrust({ table, json }: Shape, row: SqlRow): string | undefined {
   const bad = json.find((column) => !isJson(row[column]));
   if (bad !== undefined) return `${bad} is not JSON`;
-  if (table === "transcript" && row["seal"] !== sealOfRow(row)) return "its checksum does not fit";
+  if (table === "transcript" && row["seal"] !== sealOfRow(row)) return "its checksum does not match";
   return undefined;
 }
 
@@ -156,7 +173,7 @@ function sealOfRow(row: SqlRow): number {
   });
 }
 
-/** The name a person knows a record by. */
+/** The name of a record for people. */
 export function nameOf({ key }: Shape, row: SqlRow): string {
   return key.map((column) => (column === "seq" ? `#${row[column]}` : String(row[column]))).join(" ");
 }

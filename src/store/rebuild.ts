@@ -5,7 +5,7 @@ import { removeStore } from "./store-files.ts";
 import { restoreStore, type Restored, type RestoreOptions } from "./restore.ts";
 import { salvageStore } from "./salvage.ts";
 
-/** Throws `store.damaged`, and changes nothing, when a record would be lost: that is for people to decide. */
+/** Throws `store.damaged` and changes nothing when a record would be lost: a person decides that. */
 export async function rebuildStore(file: string, options: RestoreOptions = {}): Promise<Restored> {
   const fresh = `${file}.rebuilt-${newSecret(4)}`;
   try {
@@ -15,7 +15,7 @@ export async function rebuildStore(file: string, options: RestoreOptions = {}): 
         "store.damaged",
         `records of ${file} may be missing; nothing was changed: ${doubts.join("; ")}`,
         {
-          hint: "openclaw store salvage shows what is left; openclaw store restore <backup> brings the rest back",
+          hint: "openclaw store salvage shows what is readable; openclaw store restore <backup> restores the rest",
         },
       );
     if (lost.length > 0)
@@ -23,7 +23,7 @@ export async function rebuildStore(file: string, options: RestoreOptions = {}): 
         "store.damaged",
         `${lost.length} records of ${file} cannot be read; nothing was changed`,
         {
-          hint: "openclaw store salvage names them; openclaw store restore <backup> brings them back",
+          hint: "openclaw store salvage names them; openclaw store restore <backup> restores them",
           details: { lost: lost.slice(0, 100) },
         },
       );

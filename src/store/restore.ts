@@ -16,16 +16,16 @@ import { readVersion } from "./version.ts";
 
 export interface Restored {
   readonly report: StoreReport;
-  /** Where the store of before is; undefined when there was none. */
+  /** Path of the old store; undefined when there was none. */
   readonly replaced?: string;
 }
 
 export interface RestoreOptions {
-  /** The lock of the state folder; by default beside the store. */
+  /** The lock of the state folder; by default in the folder of the store. */
   readonly lockFile?: string;
 }
 
-/** Refuses a damaged archive before touching anything, and throws `lock.held` when a gateway runs on that folder. */
+/** Rejects a damaged archive before changing anything, and throws `lock.held` while a gateway runs on that folder. */
 export async function restoreStore(from: string, to: string, options: RestoreOptions = {}): Promise<Restored> {
   if (!existsSync(from))
     throw new OpenClawError("store.missing", `there is no backup at ${from}`, { details: { file: from } });
@@ -33,7 +33,7 @@ export async function restoreStore(from: string, to: string, options: RestoreOpt
   const copy = `${to}.restoring`;
   try {
     await requireSound(from);
-    removeStore(copy); // what an interrupted restore left
+    removeStore(copy); // left by an interrupted restore
     await copyStore(from, copy);
     const report = await requireSound(copy);
     const replaced = existsSync(to) ? setAside(to) : undefined;
@@ -50,13 +50,13 @@ export async function restoreStore(from: string, to: string, options: RestoreOpt
 
 function setAside(file: string): string {
   const replaced = freeName(`${file}.replaced-${toStamp(systemClock.now())}`);
-  // SQLite would replay a log it finds beside the new store, whoever wrote it: it must be gone before the switch.
+  // SQLite would replay any log it finds beside the new store, so the log must be gone before the switch.
   if (!foldLog(file)) moveLog(file, replaced);
   giveSecondName(file, replaced, () => copyFileSync(file, replaced, constants.COPYFILE_EXCL));
   return replaced;
 }
 
-/** False when the store is too damaged to take its log in; looked at first, so that the evidence stays as it is. */
+/** False when the store is too damaged to apply its log; checked first, so that the damaged file stays unchanged. */
 function foldLog(file: string): boolean {
   try {
     readVersion(file);

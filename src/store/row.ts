@@ -14,7 +14,7 @@ export function number(row: SqlRow, column: string): number {
   throw damaged(`${column} is not a number`);
 }
 
-/** One property to spread: absent when the column is null. */
+/** One property to spread; omitted when the column is null. */
 export function optionalText<K extends string>(name: K, row: SqlRow, column: string): { readonly [P in K]?: string } {
   return isNull(row, column) ? {} : ({ [name]: text(row, column) } as { [P in K]: string });
 }
@@ -27,7 +27,7 @@ export function optionalJson<K extends string>(name: K, row: SqlRow, column: str
   return isNull(row, column) ? {} : ({ [name]: fromJson(row, column) } as { [P in K]: unknown });
 }
 
-/** Undefined has no JSON and is kept as null; JSON null is the text "null". */
+/** Undefined has no JSON form and is stored as null; JSON null is the text "null". */
 export function toJson(value: unknown): string | null {
   return JSON.stringify(value) ?? null;
 }
@@ -41,7 +41,7 @@ export function fromJson(row: SqlRow, column: string): unknown {
   }
 }
 
-/** One record by its name; a damaged one is an error that says which. */
+/** One record by its key; a damaged one throws an error with its name. */
 export function readRecord<T>(
   table: string,
   record: string,
@@ -60,7 +60,7 @@ export function readRecord<T>(
   }
 }
 
-/** Many records: a damaged one is reported by name and left out, the rest is given. */
+/** Many records: a damaged one is reported by name and skipped. */
 export function readRecords<T>(
   table: string,
   keyColumn: string,

@@ -21,35 +21,42 @@ import { openForReading, openPlain, type Connection } from "./connection.ts";
 import { toStoreError } from "./failure.ts";
 import { migrateStore } from "./migrate.ts";
 import { migrations } from "./migrations/list.ts";
-import { createAttribution, type Attributed } from "./attribute.ts";
 import { openPages, PAGE_BYTES, type RawPages } from "./pages.ts";
 import { createPrivateFile, flushFile, removeStore, requireFile, requireRoom } from "./store-files.ts";
-import { countByKey, countUnnamed, distrust, nameOf, readTable } from "./readable.ts";
-import { isDamage, number, text } from "./row.ts";
-import { sealOf } from "./seal.ts";
+import { countByKey, countUnnamed, readTable } from "./readable.ts";
+import { isDamage, number } from "./row.ts";
+import { settleLosses, type Missing } from "./salvage-losses.ts";
+import { saveRow, saveStrays, type Strays } from "./salvage-pages.ts";
 import { shapes, type Shape } from "./shapes.ts";
-import { act, change, firstRow, rows, type Damage, type SqlRow, type SqlValue, type Steps } from "./sql.ts";
-import { wholeFrames } from "./torn-log.ts";
+import { rows, type Damage } from "./sql.ts";
+import { commitsBehindDamage, wholeFrames } from "./torn-log.ts";
 import { newerStore, readVersion } from "./version.ts";
 
 export interface Salvaged {
-  /** Rows saved, by table. */
+  /** Saved rows by table. */
   readonly kept: Readonly<Record<string, number>>;
-  /** Rows the store held, by table; "unknown" when neither the table nor its key index can be read to the end. */
+  /** Rows in the store by table; "unknown" when neither the table nor its key index can be read completely. */
   readonly expected: Readonly<Record<string, number | "unknown">>;
-  /** Records that were there and could not be saved. */
+  /** Other copies of saved records, which were dropped, by table. */
+  readonly duplicates: Readonly<Record<string, number>>;
+  /** Records that existed and could not be saved. */
   readonly lost: readonly Damage[];
-  /** Why more may be missing than `lost` names. With both empty, all that the store held is saved. */
+  /** Why more records than `lost` may be missing. With both empty, every record is saved. */
   readonly doubts: readonly string[];
-  /** True when the pages that say where everything is had to be lent from a new store. */
+  /** True when the schema pages were damaged and were replaced by those of a new store. */
   readonly contentsLent: boolean;
 }
 
-/** Reads `file` only. A lost transcript entry leaves a `damaged` one in its place, so that the others keep their numbers. */
-export async function salvageStore(file: string, to: string): Promise<Salvaged> {
+export interface SalvageOptions {
+  /** Also saves rows that may have been deleted, because the damage hides whether they were. */
+  readonly uncertain?: boolean;
+}
+
+/** Only reads `file`. A lost transcript entry is replaced by a `damaged` one, so that the others keep their numbers. */
+export async function salvageStore(file: string, to: string, options: SalvageOptions = {}): Promise<Salvaged> {
   requireFile(file);
   if (existsSync(to))
-    throw new OpenClawError("store.exists", `${to} is already there`, {
+    throw new OpenClawError("store.exists", `${to} already exists`, {
       hint: "choose another name",
       details: { file: to },
     });
@@ -59,19 +66,22 @@ export async function salvageStore(file: string, to: string): Promise<Salvaged> 
     mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
     requireRoom(file, dirname(to), 2);
     for (const rest of [source, fresh]) removeStore(rest);
-    copySource(file, source);
+    const logDoubts = copySource(file, source);
     const version = readableVersion(source);
     createPrivateFile(fresh);
     migrateStore(fresh, { migrations: migrations.slice(0, version) });
-    const contentsLent = version === undefined;
-    // Before anything is lent: the old header knows how long the file was, and which of its pages are free.
+    const contentsLent = version === undefined || !hasSameSchema(source, fresh);
+    if (contentsLent && version !== undefined && version > migrations.length)
+      throw newerStore(file, version, migrations.length);
+    // Read before the header is replaced: the old header has the length of the file and its free pages.
     pages = openPages(source);
     if (contentsLent) lendContents(fresh, source);
-    const saved = saveRows(source, fresh, pages);
-    if (saved.doubts.length > 0 && Object.values(saved.kept).every((count) => count === 0)) throw unreadable(file);
+    const saved = saveRows(source, fresh, pages, options);
+    const doubts = [...logDoubts, ...saved.doubts];
+    if (doubts.length > 0 && Object.values(saved.kept).every((count) => count === 0)) throw unreadable(file, doubts);
     renameSync(fresh, to);
     syncFolder(dirname(to));
-    return { ...saved, contentsLent };
+    return { ...saved, doubts, contentsLent };
   } catch (cause) {
     throw toStoreError(to, cause);
   } finally {
@@ -80,25 +90,25 @@ export async function salvageStore(file: string, to: string): Promise<Salvaged> 
   }
 }
 
-function unreadable(file: string): OpenClawError {
-  return new OpenClawError("store.unreadable", `no record can be read from ${file}: all that was in it is lost`, {
-    hint: "restore a backup (openclaw store restore <file>), or move that file away to begin with an empty store",
+function unreadable(file: string, doubts: readonly string[]): OpenClawError {
+  return new OpenClawError("store.unreadable", `no record can be saved from ${file}: ${doubts.join("; ")}`, {
+    hint: "restore a backup (openclaw store restore <file>), or move that file away to start with an empty store",
     details: { file },
   });
 }
 
-/** A copy with its log folded in, so that the damaged store stays as it is for a second opinion. */
-function copySource(file: string, source: string): void {
+/** A copy with its log applied, so that the damaged store stays unchanged. Returns doubts about the log. */
+function copySource(file: string, source: string): string[] {
   for (const end of ["", "-wal"]) {
     if (!existsSync(file + end)) continue;
     createPrivateFile(source + end);
     copyFileSync(file + end, source + end);
   }
-  if (existsSync(`${source}-wal`)) foldLog(source);
+  return existsSync(`${source}-wal`) ? foldLog(source) : [];
 }
 
-/** Done here and not by SQLite, which does not read the log of a file whose first page is damaged. */
-function foldLog(source: string): void {
+/** Done here because SQLite does not read the log of a file whose first page is damaged. */
+function foldLog(source: string): string[] {
   const log = readFileSync(`${source}-wal`);
   withFile(source, "r+", (descriptor) => {
     for (const { page, at } of wholeFrames(log, PAGE_BYTES))
@@ -107,13 +117,14 @@ function foldLog(source: string): void {
   const pages = [...wholeFrames(log, PAGE_BYTES)].at(-1)?.pages;
   if (pages !== undefined) truncateSync(source, pages * PAGE_BYTES);
   rmSync(`${source}-wal`);
+  const commits = commitsBehindDamage(log, PAGE_BYTES);
+  return commits === 0 ? [] : [`the log is damaged: the changes of its last ${commits} commits are not applied`];
 }
 
-/** Undefined when the table of contents does not make sense any more. */
+/** Undefined when the schema is not readable. */
 function readableVersion(file: string): number | undefined {
   try {
     const version = readVersion(file);
-    if (version > migrations.length) throw newerStore(file, version, migrations.length);
     return version === 0 ? undefined : version;
   } catch (error) {
     if (isDamage(error) || (error instanceof OpenClawError && error.code === "store.foreign")) return undefined;
@@ -121,7 +132,26 @@ function readableVersion(file: string): number | undefined {
   }
 }
 
-/** Every store of one shape has its contents on the same first pages, so a new store's table of contents fits. */
+/** Damaged bytes of a schema can still be valid SQL with other names, and a damaged version another number. */
+function hasSameSchema(source: string, fresh: string): boolean {
+  const [found, wanted] = [schemaOf(source), schemaOf(fresh)];
+  return found !== undefined && found === wanted;
+}
+
+function schemaOf(file: string): string | undefined {
+  const connection = openForReading(file);
+  try {
+    const question = "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rootpage, name";
+    return JSON.stringify(connection.run(rows(question)));
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  } finally {
+    connection.close();
+  }
+}
+
+/** All stores of one schema version have their roots on the same first pages, so the schema of a new store fits. */
 function lendContents(fresh: string, damaged: string): void {
   for (const place of contentPagesOf(fresh)) {
     const page = readPage(fresh, place);
@@ -147,7 +177,10 @@ function readPage(file: string, place: number): Buffer {
   return page;
 }
 
-/** https://www.sqlite.org/fileformat.html#the_database_header: the size in pages, no free pages, and that this holds. */
+/**
+ * https://www.sqlite.org/fileformat.html#the_database_header: size in pages, no free pages, and the mark that both are
+ * valid.
+ */
 function fitHeader(page: Buffer, bytes: number): void {
   page.writeUInt32BE(Math.ceil(bytes / PAGE_BYTES), 28);
   page.writeUInt32BE(0, 32);
@@ -155,37 +188,33 @@ function fitHeader(page: Buffer, bytes: number): void {
   page.writeUInt32BE(page.readUInt32BE(24), 92);
 }
 
-type Saved = Pick<Salvaged, "kept" | "expected" | "lost" | "doubts">;
+type Saved = Omit<Salvaged, "contentsLent">;
 
-interface Missing {
-  readonly shape: Shape;
-  /** As much of the row as is known. */
-  readonly row: SqlRow;
-  readonly damage: Damage;
-}
-
-/** First what the trees of the store still lead to; where one is broken, every leaf page of the file is read as it lies. */
-function saveRows(source: string, fresh: string, pages: RawPages): Saved {
+/** First reads through the trees of the store; for a broken tree, reads every leaf page of the file. */
+function saveRows(source: string, fresh: string, pages: RawPages, { uncertain = false }: SalvageOptions): Saved {
   const from = openForReading(source);
   const into = openPlain(fresh);
   try {
     into.exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; BEGIN");
     const known = shapes.filter(({ table }) => hasTable(into, table));
     const walks = known.map((shape) => walkTable(from, into, shape));
-    const broken = walks.filter(({ isWhole }) => !isWhole);
-    const stray = broken.length === 0 ? nothingStray : saveStrays(into, pages, known, broken);
-    const missing = [...walks.flatMap((walk) => walk.missing), ...stray.missing].filter((one) => !isSaved(into, one));
-    for (const { shape, row } of missing) into.run(keepPlace(shape, row));
-    const holes = into.run(fillHoles());
+    const broken = walks.filter(({ isWhole }) => !isWhole).map(({ shape }) => shape);
+    const strays = broken.length === 0 ? noStrays : saveStrays({ from, into, pages, known, broken, uncertain });
+    // An earlier salvage left placeholders; what they stand for was lost then.
+    const lostBefore = countDamaged(into);
+    const lost = settleLosses(into, [...walks.flatMap((walk) => walk.missing), ...strays.missing]);
     into.exec("COMMIT");
-    const lost = [...missing.map(({ damage }) => damage), ...holes];
+    const tallies = walks.map((walk) => tally(into, walk, lost, lostBefore));
+    const byTable = <T>(valueOf: (one: Tally) => T): Record<string, T> =>
+      Object.fromEntries(tallies.map((one) => [one.walk.shape.table, valueOf(one)]));
     return {
-      kept: Object.fromEntries(known.map(({ table }) => [table, savedIn(into, table)])),
-      expected: Object.fromEntries(walks.map(({ shape, expected }) => [shape.table, expected ?? ("unknown" as const)])),
-      lost: distinct(lost),
+      kept: byTable(({ kept }) => kept),
+      expected: byTable(({ expected }) => expected ?? ("unknown" as const)),
+      duplicates: byTable(({ walk }) => walk.duplicates + (strays.duplicates[walk.shape.table] ?? 0)),
+      lost,
       doubts: [
-        ...walks.flatMap((walk) => doubtsOf(walk)),
-        ...(broken.length === 0 ? [] : [...lengthDoubt(pages), ...stray.doubts]),
+        ...tallies.flatMap((one) => doubtsOf(one)),
+        ...(broken.length === 0 ? [] : [...lengthDoubt(pages), ...strays.doubts]),
       ],
     };
   } finally {
@@ -197,191 +226,78 @@ function saveRows(source: string, fresh: string, pages: RawPages): Saved {
 
 interface Walk {
   readonly shape: Shape;
-  /** The table could be read from end to end, and its key index knows as many rows. */
+  /** The whole table could be read, and its key index has the same number of rows. */
   readonly isWhole: boolean;
-  /** What the key index counts, or a whole table holds. */
+  /** Number of rows by the key index, or by a complete table. */
   readonly expected: number | undefined;
-  /** Rows that can be read and whose names the key index does not know. */
+  /** Readable rows whose keys are not in the key index. */
   readonly unnamed: number;
+  /** Rows whose key was saved already. */
+  readonly duplicates: number;
   readonly missing: readonly Missing[];
 }
 
 function walkTable(from: Connection, into: Connection, shape: Shape): Walk {
   const missing: Missing[] = [];
   const reading = readTable(from, shape);
-  let [step, seen] = [reading.next(), 0];
+  let [step, seen, duplicates] = [reading.next(), 0, 0];
   for (; step.done !== true; step = reading.next()) {
     const { row, damage } = step.value;
     seen++;
     if (damage !== undefined) missing.push({ shape, row, damage });
-    // A broken tree can lead to a row twice; the first one counts.
-    else into.run(insert(shape, row));
+    // A broken tree can contain a row twice; the first one counts.
+    else if (saveRow(into, shape, row) === undefined) duplicates++;
   }
-  const isClean = step.value;
+  const isClean = step.value && duplicates === 0;
   const counted = countByKey(from, shape);
   const expected = counted ?? (isClean ? seen : undefined);
-  // A number alone may never have been given: only a name, or a gap in a numbered list, shows that a record was there.
+  // A row number alone may never have been used: only a key, or a gap in a numbered list, proves that a record existed.
   const named = missing.filter(({ row }) => counted !== undefined || Object.keys(row).some((column) => column !== "n"));
   const unnamed = counted === undefined ? 0 : (countUnnamed(from, shape) ?? 0);
-  return { shape, isWhole: isClean && expected === seen, expected, unnamed, missing: named };
+  return { shape, isWhole: isClean && expected === seen, expected, unnamed, duplicates, missing: named };
 }
 
-interface Strays {
-  readonly missing: readonly Missing[];
-  readonly doubts: readonly string[];
-}
-const nothingStray: Strays = { missing: [], doubts: [] };
+const noStrays: Strays = { missing: [], doubts: [], duplicates: {} };
 
-/** Rows of broken tables, wherever in the file they lie. */
-function saveStrays(into: Connection, pages: RawPages, known: readonly Shape[], broken: readonly Walk[]): Strays {
-  const attribute = createAttribution(into, known);
-  const isBroken = new Set(broken.map(({ shape }) => shape.table));
-  const strays = new Set<string>();
-  const missing: Missing[] = [];
-  let [unreadRows, closed] = [0, 0];
-  for (const found of pages.rows()) {
-    if ("broken" in found) {
-      unreadRows += found.broken;
-      continue;
-    }
-    const stray = ownerOf(into, attribute(found), isBroken);
-    if (stray === undefined) continue;
-    const { shape } = stray;
-    const row = pages.free === undefined ? closedWhenOpen(stray) : stray.row;
-    if (row !== stray.row) closed++;
-    const reason = distrust(shape, row);
-    if (reason !== undefined)
-      missing.push({ shape, row, damage: { table: shape.table, record: nameOf(shape, row), reason } });
-    else if (saveStray(into, { shape, row }, strays)) strays.add(`${shape.table} ${row["n"]}`);
-  }
-  return {
-    missing,
-    doubts: [
-      ...(unreadRows === 0
-        ? []
-        : [`${unreadRows} rows on damaged pages cannot be read; which ones is unknown unless they are named as lost`]),
-      ...(closed === 0
-        ? []
-        : [
-            `${closed} messages that had not begun are closed, not run: the list of free pages is damaged, so they may be old copies`,
-          ]),
-    ],
-  };
+interface Tally {
+  readonly walk: Walk;
+  readonly kept: number;
+  /** Undefined when unknown, also when more records are proven than the key index has. */
+  readonly expected: number | undefined;
+  /** Records that are lost without a name. */
+  readonly nameless: number;
 }
 
-/** The broken table it belongs to; undefined for a row of a whole table, which has been read already. */
-function ownerOf(
-  into: Connection,
-  candidates: readonly Attributed[],
-  broken: ReadonlySet<string>,
-): Attributed | undefined {
-  const isKnown = candidates.some(({ shape, row }) => !broken.has(shape.table) && isSaved(into, { shape, row }));
-  return isKnown ? undefined : candidates.find(({ shape }) => broken.has(shape.table));
-}
-
-/** What may be an old copy must not make anything run again. */
-function closedWhenOpen({ shape: { table }, row }: Attributed): SqlRow {
-  return table === "letters" && !isEnded(row) ? { ...row, state: "failed", result: null } : row;
-}
-
-/** False when a better one is there: what the trees led to always is, among stray copies the later one. */
-function saveStray(into: Connection, { shape, row }: Attributed, strays: ReadonlySet<string>): boolean {
-  if (into.run(insert(shape, row)) > 0) return true;
-  const rivals = into.run(
-    rows(`SELECT * FROM ${shape.table} WHERE n = ? OR (${keyIs(shape)})`, [row["n"] ?? null, ...keyOf(shape, row)]),
-  );
-  if (!rivals.every((rival) => strays.has(`${shape.table} ${rival["n"]}`) && isLater(row, rival))) return false;
-  for (const rival of rivals) into.run(act(`DELETE FROM ${shape.table} WHERE n = ?`, [rival["n"] ?? null]));
-  return into.run(insert(shape, row)) > 0;
-}
-
-const isEnded = ({ state }: SqlRow): boolean => !["pending", "claimed", "running", "started"].includes(String(state));
-
-function isLater(one: SqlRow, two: SqlRow): boolean {
-  if (isEnded(one) !== isEnded(two)) return isEnded(one);
-  const timeOf = (row: SqlRow): number =>
-    Math.max(...["updated_at", "ended_at", "expires_at", "at"].map((column) => Number(row[column] ?? 0)));
-  return timeOf(one) > timeOf(two);
-}
-
-const keyIs = ({ key }: Shape): string => key.map((column) => `${column} = ?`).join(" AND ");
-const keyOf = ({ key }: Shape, row: SqlRow): SqlValue[] => key.map((column) => row[column] ?? null);
-
-function isSaved(into: Connection, { shape, row }: Pick<Missing, "shape" | "row">): boolean {
-  if (shape.key.some((column) => row[column] === undefined)) return false;
-  return into.run(firstRow(`SELECT n FROM ${shape.table} WHERE ${keyIs(shape)}`, keyOf(shape, row))) !== undefined;
+function tally(into: Connection, walk: Walk, lost: readonly Damage[], lostBefore: number): Tally {
+  const { table } = walk.shape;
+  const isTranscript = table === "transcript";
+  const kept = Number(into.value(`SELECT count(*) FROM ${table}${isTranscript ? " WHERE type <> 'damaged'" : ""}`));
+  const proven = kept + lost.filter((one) => one.table === table).length;
+  const expected = walk.expected === undefined ? undefined : walk.expected - (isTranscript ? lostBefore : 0);
+  if (expected === undefined || expected < proven) return { walk, kept, expected: undefined, nameless: 0 };
+  return { walk, kept, expected, nameless: expected - proven };
 }
 
 function hasTable(into: Connection, table: string): boolean {
   return into.value(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = '${table}'`) === table;
 }
 
-function savedIn(into: Connection, table: string): number {
-  const placeholders = table === "transcript" ? " WHERE type <> 'damaged'" : "";
-  return Number(into.value(`SELECT count(*) FROM ${table}${placeholders}`));
+function countDamaged(into: Connection): number {
+  return Number(into.value("SELECT count(*) FROM transcript WHERE type = 'damaged'"));
 }
 
-function doubtsOf({ shape: { table }, isWhole, expected, unnamed }: Walk): string[] {
+function doubtsOf({ walk: { shape, isWhole, unnamed }, expected, nameless }: Tally): string[] {
+  const { table } = shape;
   if (expected === undefined)
-    return [`${table}: the table and its key index are damaged, so what it held cannot be counted`];
-  if (!isWhole) return [`${table}: the table is damaged; only its key index says that it held ${expected} records`];
-  return unnamed === 0 ? [] : [`${table}: ${unnamed} records have other names than the key index knows`];
+    return [`${table}: the table and its key index are damaged, so the number of its records is unknown`];
+  const more = nameless === 0 ? [] : [`${table}: ${nameless} more records are lost, and their names are damaged`];
+  if (!isWhole) return [`${table}: the table is damaged; by its key index alone it had ${expected} records`, ...more];
+  return unnamed === 0 ? more : [`${table}: ${unnamed} records have keys that are not in the key index`, ...more];
 }
 
 function lengthDoubt({ count, expected }: RawPages): string[] {
   if (expected === undefined) return [];
-  return expected > count ? [`the file ends ${expected - count} of ${expected} pages early`] : [];
-}
-
-/** A record can be named by the index, by its row and by the gap it leaves. */
-function distinct(lost: readonly Damage[]): Damage[] {
-  return [...new Map(lost.map((damage) => [`${damage.table} ${damage.record}`, damage])).values()];
-}
-
-/** A lost transcript entry whose number is known. */
-function* keepPlace({ table }: Shape, row: SqlRow): Steps<void> {
-  const { session_id: sessionId, seq } = row;
-  if (table === "transcript" && typeof sessionId === "string" && typeof seq === "number")
-    yield* writeDamaged(sessionId, seq);
-}
-
-function insert({ table }: Shape, row: SqlRow): Steps<number> {
-  const columns = Object.keys(row);
-  const marks = columns.map(() => "?").join(", ");
-  return change(`INSERT OR IGNORE INTO ${table} (${columns.join(", ")}) VALUES (${marks})`, Object.values(row));
-}
-
-// What is left are entries of which not even the number could be read.
-const holes = `SELECT * FROM (
-    SELECT session_id, seq, lag(seq, 1, 0) OVER (PARTITION BY session_id ORDER BY seq) AS before FROM transcript
-  ) WHERE seq <> before + 1`;
-
-/** Entries count without holes: each hole is one that was lost. */
-function* fillHoles(): Steps<Damage[]> {
-  const lost: Damage[] = [];
-  for (const row of yield* rows(holes)) {
-    const sessionId = text(row, "session_id");
-    for (let seq = number(row, "before") + 1; seq < number(row, "seq"); seq++) {
-      yield* writeDamaged(sessionId, seq);
-      lost.push({ table: "transcript", record: `${sessionId} #${seq}`, reason: "its place in the file is damaged" });
-    }
-  }
-  return lost;
-}
-
-function* writeDamaged(sessionId: string, seq: number): Steps<void> {
-  const [id, type, at, body] = [
-    `damaged-${seq}`,
-    "damaged",
-    0,
-    JSON.stringify({ reason: "lost when the store was salvaged" }),
-  ];
-  const seal = sealOf({ sessionId, seq, id, type, at, body });
-  const values = [sessionId, seq, id, type, at, body, seal];
-  yield* act(
-    "INSERT OR IGNORE INTO transcript (session_id, seq, id, type, at, body, seal) VALUES (?, ?, ?, ?, ?, ?, ?)",
-    values,
-  );
+  return expected > count ? [`the file is truncated by ${expected - count} of ${expected} pages`] : [];
 }
 
 function withFile(file: string, mode: "r" | "r+", use: (descriptor: number) => void): void {

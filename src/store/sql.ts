@@ -7,7 +7,7 @@ export interface Statement {
   /** Portable SQL with `?` for values. Few distinct texts, so that a driver can keep them prepared. */
   readonly text: string;
   readonly values: readonly SqlValue[];
-  /** What is asked back: the rows, or how many were changed. */
+  /** The result: the rows, or the number of changed rows. */
   readonly wants: "rows" | "changes";
 }
 
@@ -17,23 +17,23 @@ export interface Answer {
 }
 
 /**
- * One reading or one change, as a generator of statements: a driver that answers at once (SQLite) runs it without
- * letting go of the thread, one that has to wait (PostgreSQL) runs it with awaits. May be run again from the start,
- * so it must have no effect but its statements.
+ * One read or one change, as a generator of statements: a synchronous driver (SQLite) runs it in one go, an
+ * asynchronous one (PostgreSQL) awaits each statement. It may be run again from the start, so its only effects must be
+ * its statements.
  */
 export type Steps<T> = Generator<Statement, T, Answer>;
 
 export interface Sql {
   /** Sees only what is committed. */
   read<T>(steps: () => Steps<T>): Promise<T>;
-  /** All statements or none, after every write asked for before. Resolves after the commit. */
+  /** All statements or none, after every earlier write. Resolves after the commit. */
   write<T>(steps: () => Steps<T>, options: { readonly durable: boolean }): Promise<T>;
 }
 
-/** A record that is there but cannot be trusted; the rest of its table stays readable. */
+/** A record that exists but is not valid; the rest of its table stays readable. */
 export interface Damage {
   readonly table: string;
-  /** The name a person knows it by. */
+  /** The name of the record for people. */
   readonly record: string;
   readonly reason: string;
 }
@@ -48,12 +48,12 @@ export function* firstRow(text: string, values: readonly SqlValue[] = []): Steps
   return (yield { text, values, wants: "rows" }).rows[0];
 }
 
-/** How many rows were changed. */
+/** Number of changed rows. */
 export function* change(text: string, values: readonly SqlValue[] = []): Steps<number> {
   return (yield { text, values, wants: "changes" }).changes;
 }
 
-/** A write of one statement. Ask with values that are already text, so that what the caller changes later is not stored. */
+/** A write of one statement. Pass values as text, so that later changes of the caller's object are not stored. */
 export function* act(text: string, values: readonly SqlValue[] = []): Steps<void> {
   yield { text, values, wants: "changes" };
 }

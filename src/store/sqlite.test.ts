@@ -1,4 +1,4 @@
-// The SQLite store: the shared cases, and what only a file on disk can show.
+// The SQLite store: the contract cases, and behavior of the file on disk.
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,7 +38,7 @@ describe("the files of a store", () => {
     assert.equal(modeOf(file), "600");
   });
 
-  test("leave one file behind when closed", async () => {
+  test("leave one file when closed", async () => {
     const file = await newFilledFile();
     assert.deepEqual(readdirSync(dirname(file)), ["openclaw.sqlite"]);
   });
@@ -54,20 +54,20 @@ describe("opening", () => {
     assert.deepEqual(readdirSync(dirname(file)), ["openclaw.sqlite"]);
   });
 
-  test("refuses a file that is no database", async () => {
+  test("rejects a file that is not a database", async () => {
     const file = newStoreFile();
     writeFileSync(file, "a diary, not a database. ".repeat(400));
     await assert.rejects(openSqliteStore({ file }), { code: "store.damaged" });
   });
 
-  test("takes an empty file as a new store", async () => {
+  test("uses an empty file as a new store", async () => {
     const file = newStoreFile();
     writeFileSync(file, "");
     await (await openSqliteStore({ file })).close();
     assert.equal((await verifyStore(file)).ok, true);
   });
 
-  test("works twice in one process, each seeing what the other committed", async () => {
+  test("opens twice in one process, each seeing what the other committed", async () => {
     const file = newStoreFile();
     const [one, two] = [await openSqliteStore({ file }), await openSqliteStore({ file })];
     await one.kv.set("s", "from", "one");
@@ -79,8 +79,8 @@ describe("opening", () => {
   });
 });
 
-describe("looking only", () => {
-  test("reads beside the owner and refuses to write", async () => {
+describe("read-only", () => {
+  test("reads beside the owner and rejects writes", async () => {
     const file = newStoreFile();
     const owner = await openSqliteStore({ file });
     await owner.kv.set("s", "k", 1);
@@ -93,13 +93,13 @@ describe("looking only", () => {
     await owner.close();
   });
 
-  test("says when there is nothing to look at, and makes nothing", async () => {
+  test("reports a missing store, and creates no file", async () => {
     const file = newStoreFile();
     await assert.rejects(openSqliteStore({ file, readOnly: true }), { code: "store.missing" });
     assert.equal(existsSync(file), false);
   });
 
-  test("does not migrate: an empty or older store is refused as older", async () => {
+  test("does not migrate: an empty or older store is rejected", async () => {
     const file = newStoreFile();
     writeFileSync(file, "");
     await assert.rejects(openSqliteStore({ file, readOnly: true }), { code: "store.older" });

@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { OpenClawError } from "../core/error.ts";
 import { openForReading, openForWriting, type Connection } from "./connection.ts";
 import { readOnly } from "./failure.ts";
-import { createGroupCommit } from "./group-commit.ts";
+import { closed, createGroupCommit } from "./group-commit.ts";
+import { openLogFlush, type LogFlush } from "./log-flush.ts";
 import { migrateStore, type Migrated } from "./migrate.ts";
 import { migrations } from "./migrations/list.ts";
 import { prepareStoreFile } from "./store-files.ts";
@@ -26,27 +27,37 @@ import { newerStore, readVersion } from "./version.ts";
 
 export interface SqliteOptions {
   readonly file: string;
-  /** Looks only: every write rejects with `store.read-only`. An older store is refused, not migrated. */
+  /** Read-only: every write rejects with `store.read-only`. An older store is rejected, not migrated. */
   readonly readOnly?: boolean;
-  /** The caller holds the lock: what a dead process left unfinished is set aside and reported. */
+  /** The caller has the lock: an incomplete log end of a dead process is set aside and reported. */
   readonly onTorn?: (torn: TornLog) => void;
-  /** An older store was brought to the shape of this version; the old file is kept. */
+  /** An older store was migrated to the current schema; the old file is kept. */
   readonly onMigrated?: (migrated: Migrated) => void;
   /** Called for each damaged record that a read skipped. */
   readonly onDamage?: ReportDamage;
 }
 
-/** Creates or migrates as needed. Does not read the records: opening costs the same with a year of history. */
+/** Creates or migrates as needed. Does not read the records, so the cost does not grow with history. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { file, onDamage = () => {} } = options;
-  if (options.readOnly === true) return createStore(openExisting(file), onDamage, true);
+  if (options.readOnly === true) return createStore(openExisting(file), onDamage);
   prepareStoreFile(file);
   const torn = options.onTorn === undefined ? undefined : setTornAside(file);
   const migrated = migrateStore(file);
-  const store = createStore(openForWriting(file), onDamage, false);
+  const store = openOwned(file, onDamage);
   if (torn !== undefined) options.onTorn?.(torn);
   if (migrated.kept !== undefined) options.onMigrated?.(migrated);
   return store;
+}
+
+function openOwned(file: string, report: ReportDamage): Store {
+  const connection = openForWriting(file);
+  try {
+    return createStore(connection, report, openLogFlush(connection));
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
 }
 
 function openExisting(file: string): Connection {
@@ -56,21 +67,30 @@ function openExisting(file: string): Connection {
   const version = readVersion(file);
   if (version > migrations.length) throw newerStore(file, version, migrations.length);
   if (version === migrations.length) return openForReading(file);
-  throw new OpenClawError("store.older", `the store ${file} has an older shape (${version})`, {
+  throw new OpenClawError("store.older", `the store ${file} has an older schema (${version})`, {
     hint,
     details: { file, version },
   });
 }
 
-function createStore(connection: Connection, report: ReportDamage, looksOnly: boolean): Store {
-  const commits = createGroupCommit(connection);
-  let isClosed = false;
+/** Without a log to flush the store is only looked at. */
+function createStore(connection: Connection, report: ReportDamage, log?: LogFlush): Store {
+  const commits = createGroupCommit(connection, async () => log?.flush());
+  let closing: Promise<void> | undefined;
   const sql: Sql = {
     async read(steps) {
-      if (isClosed) throw new OpenClawError("store.closed", `the store ${connection.file} is closed`);
+      // Writes that a power cut could still lose are not shown to anyone.
+      while (commits.flushing() !== undefined) await commits.flushing();
+      if (closing !== undefined) throw closed(connection.file);
       return connection.run(steps());
     },
-    write: (steps, options) => (looksOnly ? Promise.reject(readOnly(connection.file)) : commits.write(steps, options)),
+    write: (steps, options) =>
+      log === undefined ? Promise.reject(readOnly(connection.file)) : commits.write(steps, options),
+  };
+  const end = async (): Promise<void> => {
+    await commits.end();
+    connection.close();
+    log?.close();
   };
   return {
     sessions: createSessions(sql, report),
@@ -86,13 +106,8 @@ function createStore(connection: Connection, report: ReportDamage, looksOnly: bo
     slots: createSlots(sql, report),
     together: (ask) => commits.together(ask),
     async settle() {
-      if (!isClosed) commits.flush();
+      if (closing === undefined) await commits.flush();
     },
-    async close() {
-      if (isClosed) return;
-      isClosed = true;
-      commits.end();
-      connection.close();
-    },
+    close: () => (closing ??= end()),
   };
 }

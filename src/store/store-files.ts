@@ -21,19 +21,19 @@ import { full, notAFile, toStoreError } from "./failure.ts";
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-// What a change needs beside the copy itself: file system bookkeeping and a few pages of log.
+// Space for a change in addition to the copy itself: file system bookkeeping and a few pages of log.
 const SLACK_BYTES = 1_000_000;
 
-/** The store of a state folder. */
+/** The store file of a state folder. */
 export const storeFileOf = (stateFolder: string): string => join(stateFolder, "openclaw.sqlite");
 
 /** The files SQLite keeps beside a store. */
 export const companions = (file: string): string[] => [`${file}-wal`, `${file}-shm`];
 
-/** Makes folder and file when they are not there, tightens the file, and refuses by its path what may not be written. */
+/** Creates folder and file when missing, makes the file private, and rejects an unwritable path by name. */
 export function prepareStoreFile(file: string): void {
   try {
-    // Asked first: making folders on a read-only disk fails with a misleading "no such file".
+    // Checked first: creating folders on a read-only disk fails with a misleading "no such file".
     accessSync(nearestFolder(dirname(file)), constants.W_OK | constants.X_OK);
     mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
     createPrivateFile(file);
@@ -45,7 +45,7 @@ export function prepareStoreFile(file: string): void {
   }
 }
 
-/** Throws `store.missing` when there is nothing, `store.not-a-file` for a folder and the like. */
+/** Throws `store.missing` when there is no file, `store.not-a-file` for a folder or special file. */
 export function requireFile(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined)
@@ -57,7 +57,7 @@ function nearestFolder(path: string): string {
   return existsSync(path) || path === dirname(path) ? path : nearestFolder(dirname(path));
 }
 
-/** SQLite gives a log the mode of its store, so it is enough that the store itself is made private. */
+/** SQLite gives a log the mode of its store, so only the store itself needs to be made private. */
 export function createPrivateFile(file: string): void {
   // Never opened when it exists: closing a descriptor would drop this process's locks on it.
   if (existsSync(file)) return;
@@ -69,7 +69,7 @@ export function createPrivateFile(file: string): void {
   }
 }
 
-/** Throws `store.full` when the disk has no room for `copies` of the store. */
+/** Throws `store.full` when the disk has no space for `copies` of the store. */
 export function requireRoom(file: string, folder: string, copies: number): void {
   const neededBytes = copies * sizeOf(file) + SLACK_BYTES;
   const { bavail, bsize } = statfsSync(folder);
@@ -81,7 +81,9 @@ export function sizeOf(file: string): number {
   return [file, `${file}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-/** The same file under a second name, so that a rename over the first loses nothing. `copy` is for disks without links. */
+/**
+ * A hard link to the same file, so that a rename over the first name loses nothing. `copy` is for disks without links.
+ */
 export function giveSecondName(file: string, name: string, copy: () => void): void {
   try {
     linkSync(file, name);

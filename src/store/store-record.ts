@@ -1,4 +1,4 @@
-// A record beside the store: that a store existed and what the last check found, for the case that the store is lost.
+// A record beside the store: that a store existed, and the result of its last check, in case the store is lost.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -10,17 +10,17 @@ export interface StoreRecord {
   readonly check?: {
     readonly at: number;
     readonly ok: boolean;
-    /** The first thing that is wrong. */
+    /** The first problem found. */
     readonly problem?: string;
     readonly records: number;
   };
-  /** When a start found no store, or an empty one, where one had been. */
+  /** When a start found a missing or empty store although one had existed. */
   readonly lostAt?: number;
 }
 
 const fileOf = (storeFile: string): string => join(dirname(storeFile), "store-record.json");
 
-/** Undefined when nothing is known. */
+/** Undefined when there is no record. */
 export function readStoreRecord(storeFile: string): StoreRecord | undefined {
   try {
     const found = JSON.parse(readFileSync(fileOf(storeFile), "utf8")) as Partial<StoreRecord> | null;
@@ -37,7 +37,7 @@ export function writeStoreRecord(storeFile: string, record: StoreRecord): void {
 
 export type StoreFound = "there" | "missing" | "empty";
 
-/** To be asked before the store is opened, which makes one. */
+/** Call it before the store is opened, because opening creates one. */
 export function lookForStore(storeFile: string): { readonly found: StoreFound; readonly hasLog: boolean } {
   const log = statSync(`${storeFile}-wal`, { throwIfNoEntry: false });
   const hasLog = log !== undefined && log.size > 0;

@@ -1,4 +1,4 @@
-// What every driver of the store must hold: the promises of store.ts, one by one.
+// The contract cases of store.ts, which every driver must pass.
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 
@@ -16,7 +16,7 @@ import type { Ground } from "./cases/context.ts";
 import { newSession } from "./cases/sample.ts";
 import type { Store } from "./store.ts";
 
-/** A store that is really there: `reopen` closes and opens it again, `close` also takes it away. */
+/** A real store: `reopen` closes and opens it again, `close` also deletes it. */
 export interface OpenedStore {
   readonly store: Store;
   readonly reopen: () => Promise<Store>;
@@ -53,7 +53,7 @@ export function storeCases(open: () => Promise<OpenedStore>): void {
 }
 
 function wholeCases(ground: Ground): void {
-  it("settles everything asked for so far, without waiting for the callers", async () => {
+  it("settle commits all pending writes before their callers are notified", async () => {
     const store = ground.store();
     const asked = [store.kv.set("a", "1", 1), store.kv.set("a", "2", 2)];
     await store.settle();
@@ -64,7 +64,7 @@ function wholeCases(ground: Ground): void {
     await Promise.all(asked);
   });
 
-  it("shows a reader only what is committed", async () => {
+  it("shows a reader only committed data", async () => {
     const store = ground.store();
     const asked = store.kv.set("a", "1", 1);
     assert.equal(await store.kv.get("a", "1"), undefined);
@@ -94,7 +94,7 @@ function wholeCases(ground: Ground): void {
     assert.equal(await again.transcript.count("s"), 1);
   });
 
-  it("stores what a record was when it was asked for, not what the caller made of it later", async () => {
+  it("stores a record as it was at the time of the call, not as the caller changed it later", async () => {
     const store = ground.store();
     const body = { text: "as asked" };
     const asked = store.transcript.append("s", [{ id: "e1", type: "message", at: 1, body }]);
@@ -103,7 +103,7 @@ function wholeCases(ground: Ground): void {
     assert.deepEqual((await store.transcript.tail("s", 1))[0]?.body, { text: "as asked" });
   });
 
-  it("rejects what has no JSON instead of storing something else", async () => {
+  it("rejects values without a JSON form", async () => {
     const store = ground.store();
     const loop: Record<string, unknown> = {};
     loop["self"] = loop;
@@ -112,7 +112,7 @@ function wholeCases(ground: Ground): void {
     assert.equal(await store.transcript.count("s"), 0);
   });
 
-  it("takes thousands of writes asked for at once, in order", async () => {
+  it("accepts thousands of concurrent writes, in order", async () => {
     const store = ground.store();
     const asked = Array.from({ length: 3000 }, (_, index) =>
       store.transcript.append("s", [{ id: `e${index}`, type: "message", at: index, body: index }]),
@@ -128,7 +128,7 @@ function wholeCases(ground: Ground): void {
     );
   });
 
-  it("refuses work after close, and closes twice without complaint", async () => {
+  it("rejects work after close, and closes twice without an error", async () => {
     const store = ground.store();
     const last = store.kv.set("a", "last", 1);
     await store.close();

@@ -5,11 +5,11 @@ import type { CallOutcome, JournalEntry } from "../protocol/methods/tools.ts";
 export type { CallOutcome, JournalEntry };
 
 /**
- * Every write resolves only when it would survive `kill -9`; writes marked durable also survive a power cut.
- * Writes of one table are applied in the order they were asked for. A full or read-only disk rejects with
- * OpenClawError `store.full` / `store.read-only` and leaves what was there untouched; after a failed flush of the disk every
- * later write rejects with `store.io` until the store is opened again. A write that fails rejects only its own caller, or
- * all callers of its step (`together`).
+ * Every write resolves only when it would survive `kill -9`; writes marked durable also survive a power failure. Writes
+ * of one table are applied in the order of the calls. A full or read-only disk rejects with OpenClawError `store.full`
+ * / `store.read-only` and keeps the stored data; after a failed flush of the disk every later write rejects with
+ * `store.io` until the store is opened again. A failed write rejects only its own caller, or all callers of its unit
+ * (`together`).
  */
 export interface Store {
   readonly sessions: SessionTable;
@@ -24,11 +24,11 @@ export interface Store {
   readonly jobs: JobTable;
   readonly slots: SlotTable;
   /**
-   * One step: all writes asked for while `ask` runs (synchronously, before its first await) are stored together or not at
-   * all, also on a full disk and over a crash. When one of them fails, all of them reject with its error.
+   * One unit: all writes that `ask` starts (synchronously, before its first await) are stored together or not at all,
+   * also on a full disk and over a crash. When one of them fails, all of them reject with its error.
    */
   together<T>(ask: () => T): T;
-  /** Resolves when everything asked for so far is committed. */
+  /** Resolves when all earlier writes are committed. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export interface SessionRecord {
   readonly updatedAt: number;
   readonly label?: string;
   readonly spawnedBy?: SessionKey;
-  /** The rest of the recorded entry (levels, overrides, tokens, delivery): see gateway §4.2. */
+  /** The rest of the recorded entry (levels, overrides, tokens, delivery). */
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
@@ -50,19 +50,19 @@ export interface SessionQuery {
   readonly label?: string;
   readonly spawnedBy?: SessionKey;
   readonly activeSince?: number;
-  /** Substring of key, label or session id, any case. */
+  /** Substring of key, label or session id, without case. */
   readonly search?: string;
-  /** What the key speaks of, whatever `session.mainKey` says: a main session counts as `other` here. */
+  /** The kind of the key, independent of `session.mainKey`: a main session counts as `other` here. */
   readonly keyKind?: "group" | "cron" | "hook" | "node" | "other";
   readonly limit?: number;
-  /** The last record of the page before: only what comes after it in the list. */
+  /** The last record of the previous page. */
   readonly before?: Pick<SessionRecord, "updatedAt" | "key">;
 }
 
 export interface SessionTable {
   get(key: SessionKey): Promise<SessionRecord | undefined>;
   byId(sessionId: string): Promise<SessionRecord | undefined>;
-  /** Newest first, then by key. A damaged record is reported by name and left out. */
+  /** Newest first, then by key. A damaged record is reported by name and skipped. */
   list(query: SessionQuery): Promise<SessionRecord[]>;
   count(agentId?: AgentId): Promise<number>;
   /** Creates or replaces, durably. */
@@ -72,11 +72,11 @@ export interface SessionTable {
     key: SessionKey,
     change: (current: SessionRecord | undefined) => SessionRecord | undefined,
   ): Promise<SessionRecord | undefined>;
-  /** False when there was none. Its transcript goes with it only when asked. */
+  /** False when there was none. Deletes its transcript only on request. */
   delete(key: SessionKey, options: { readonly transcript: boolean }): Promise<boolean>;
 }
 
-/** One line of a transcript as recorded: message, model_change, compaction, custom … */
+/** One entry of a transcript as recorded: message, model_change, compaction, custom … */
 export interface TranscriptEntry {
   readonly id: string;
   readonly type: string;
@@ -85,16 +85,16 @@ export interface TranscriptEntry {
 }
 
 export interface StoredEntry extends TranscriptEntry {
-  /** Counts from 1 within the session, without holes. */
+  /** Consecutive from 1 within the session. */
   readonly seq: number;
 }
 
 export interface TranscriptTable {
-  /** Durable. Returns the seq of the last entry. Entries of one call are all there or none. */
+  /** Durable. Returns the seq of the last entry. Stores all entries of one call or none. */
   append(sessionId: string, entries: readonly TranscriptEntry[]): Promise<number>;
   /**
-   * The last `limit` entries with seq below `before`, oldest first. Never reads more than it returns. An entry that
-   * cannot be read any more keeps its place as type `damaged`, its body saying why.
+   * The last `limit` entries with seq below `before`, oldest first. Never reads more than it returns. An unreadable
+   * entry is replaced by one of type `damaged` with the reason in its body.
    */
   tail(sessionId: string, limit: number, before?: number): Promise<StoredEntry[]>;
   count(sessionId: string): Promise<number>;
@@ -113,18 +113,18 @@ export interface InboxEntry {
 }
 
 export interface InboxTable {
-  /** Durable: the entry exists from here on. Posting an id again changes nothing and returns the stored entry. */
+  /** Durable. Posting an id again changes nothing and returns the stored entry. */
   post(entry: Pick<InboxEntry, "id" | "sessionKey" | "runId" | "at" | "body">): Promise<InboxEntry>;
   /** Claims and returns the pending entries of a session in the order they were posted. */
   claim(sessionKey: SessionKey, limit: number): Promise<InboxEntry[]>;
-  /** Durable. The first end counts, later ones change nothing; rejects with `store.not-found` for an unknown id. */
+  /** Durable. The first result counts, later ones change nothing; rejects with `store.not-found` for an unknown id. */
   finish(id: string, state: "done" | "failed", result: unknown): Promise<void>;
   /** Makes entries that a dead process had claimed pending again; returns how many. Called once at start. */
   reclaim(): Promise<number>;
   get(id: string): Promise<InboxEntry | undefined>;
   /** Sessions with pending entries, the longest waiting first. */
   waiting(): Promise<SessionKey[]>;
-  /** Drops ended entries that were posted before `before`; returns how many. Their ids can then be posted again. */
+  /** Drops finished entries that were posted before `before`; returns how many. Their ids can then be posted again. */
   prune(before: number): Promise<number>;
 }
 
@@ -143,7 +143,7 @@ export interface RunTable {
   /** Creates or replaces, durably. */
   put(run: RunRecord): Promise<void>;
   get(id: string): Promise<RunRecord | undefined>;
-  /** Runs still marked running: after a start these are what a dead process left behind. */
+  /** Runs still marked running: after a start, those that a dead process left. */
   open(): Promise<RunRecord[]>;
   /** Drops runs that ended before `before`; returns how many. */
   prune(before: number): Promise<number>;
@@ -159,33 +159,33 @@ export interface ChildRecord {
   readonly childKey: SessionKey;
   readonly requesterKey: SessionKey;
   readonly state: ChildState;
-  /** How it ended; set once. */
+  /** Its outcome; set once. */
   readonly status?: ChildStatus;
   readonly createdAt: number;
   readonly endedAt?: number;
-  /** When its session is archived; absent when it was, or never is. */
+  /** When its session is archived; absent when it is archived already, or never will be. */
   readonly archiveAt?: number;
   readonly body: unknown;
 }
 
 export interface ChildTable {
-  /** Durable; rejects for a run id that is there. */
+  /** Durable; rejects an existing run id. */
   add(child: ChildRecord): Promise<void>;
   get(runId: string): Promise<ChildRecord | undefined>;
-  /** Reads and writes in one transaction, durably; `change` must be pure. Undefined when it was left as it is. */
+  /** Reads and writes in one transaction, durably; `change` must be pure. Undefined when there was no change. */
   update(runId: string, change: (current: ChildRecord) => ChildRecord | undefined): Promise<ChildRecord | undefined>;
   /** Newest first. */
   ofRequester(key: SessionKey, limit: number): Promise<ChildRecord[]>;
-  /** How many of a requester are running. */
+  /** Number of running subagents of a requester. */
   running(key: SessionKey): Promise<number>;
   /** The running ones, oldest first. */
   runningOf(key: SessionKey): Promise<ChildRecord[]>;
-  /** All whose result is not delivered yet, oldest first: after a start, what a dead process left behind. */
+  /** All with an undelivered result, oldest first: after a start, those that a dead process left. */
   open(): Promise<ChildRecord[]>;
   /** Those to be archived at `now`, the longest waiting first. */
   due(now: number, limit: number): Promise<ChildRecord[]>;
   nextDue(): Promise<number | undefined>;
-  /** Drops those that were delivered and archived and ended before `before`; returns how many. */
+  /** Drops those that are delivered and archived and ended before `before`; returns how many. */
   prune(before: number): Promise<number>;
 }
 
@@ -195,26 +195,29 @@ export interface DeviceTable {
   /** Durable. */
   put(deviceId: string, record: unknown): Promise<void>;
   delete(deviceId: string): Promise<boolean>;
-  /** Requests give back their `body`. */
+  /** Requests return their `body`. */
   pending: {
     get(requestId: string): Promise<unknown>;
     /** The newest of that device. */
     byDevice(deviceId: string): Promise<unknown>;
-    /** Without those expired at `now`. */
+    /** Without requests that are expired at `now`. */
     list(now: number): Promise<unknown[]>;
     put(request: { requestId: string; deviceId: string; expiresAt: number; body: unknown }): Promise<void>;
     delete(requestId: string): Promise<boolean>;
-    /** Drops what expired at `now`; returns how many. */
+    /** Drops requests that are expired at `now`; returns how many. */
     prune(now: number): Promise<number>;
   };
 }
 
 export interface DedupeTable {
-  /** The first caller of a key gets `fresh`; later ones what was settled so far. Durable. */
+  /** The first caller of a key gets `fresh`; later ones get the settled result. Durable. */
   claim(scope: string, key: string, expiresAt: number): Promise<{ fresh: true } | { fresh: false; result: unknown }>;
-  /** Durable. The last result counts; a key that was never claimed or is pruned stays unknown. `also`: in the same step. */
+  /**
+   * Durable. The last result counts; a key that was never claimed or is pruned stays unknown. `also` is written in the
+   * same transaction.
+   */
   settle(scope: string, key: string, result: unknown, also?: KvWrite): Promise<void>;
-  /** Drops what expired before `now`; returns how many. */
+  /** Drops keys that expired before `now`; returns how many. */
   prune(now: number): Promise<number>;
 }
 
@@ -231,14 +234,17 @@ export interface KvTable {
   set(space: string, key: string, value: unknown): Promise<void>;
   /** Durable; all or none. */
   setAll(writes: readonly KvWrite[]): Promise<void>;
-  /** By key; with `within`, only keys from `from` on and below `below`. */
+  /** By key; with `within`, only keys from `from` (inclusive) to `below` (exclusive). */
   list(
     space: string,
     within?: { readonly from: string; readonly below: string },
   ): Promise<{ key: string; value: unknown }[]>;
 }
 
-/** Rows of this space belong to a session and go with its transcript; their keys begin with its own and this separator. */
+/**
+ * Rows of this space belong to a session and are deleted with its transcript; their keys start with the session's key
+ * and this separator.
+ */
 export const SESSION_USAGE = "usage.session-part";
 export const SESSION_USAGE_SEPARATOR = "\u001f";
 
@@ -250,12 +256,12 @@ export interface JournalQuery {
 }
 
 export interface JournalTable {
-  /** Creates or replaces by id. `durable: true` before an effect, false for looks. */
+  /** Creates or replaces by id. `durable: true` before an effect, false for reads. */
   record(entry: JournalEntry, options: { readonly durable: boolean }): Promise<void>;
-  /** Newest first, by when each was first recorded. */
+  /** Newest first, by the time of the first record. */
   list(query: JournalQuery): Promise<JournalEntry[]>;
-  /** Calls a dead process left as started become unknown; returns how many. Called once at start. */
-  close(): Promise<number>;
+  /** Marks calls that a dead process left as started as unknown; returns how many. Called once at start. */
+  closeOpenEntries(): Promise<number>;
   /** Keeps the newest `keep` rows. */
   prune(keep: number): Promise<number>;
 }
@@ -263,7 +269,7 @@ export interface JournalTable {
 /** A scheduled job. The scheduler defines the content of its body and state. */
 export interface JobRecord {
   readonly id: string;
-  /** When it is due next; absent for a job that waits for nothing. */
+  /** Next due time; absent for a job without a next run. */
   readonly nextAt?: number;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -287,7 +293,7 @@ export interface SlotRecord {
   readonly sessionId?: string;
   readonly error?: string;
   readonly summary?: string;
-  /** How many slots this row stands for, when it stands for several that were missed. */
+  /** Number of missed slots that this row represents, when it represents several. */
   readonly missed?: number;
 }
 
@@ -296,28 +302,28 @@ export type SlotEnd = Pick<SlotRecord, "state"> &
 
 export interface JobTable {
   get(id: string): Promise<JobRecord | undefined>;
-  /** All, in the order they were made. */
+  /** All, in the order of creation. */
   list(): Promise<JobRecord[]>;
   count(): Promise<number>;
   /** Creates or replaces, durably. */
   put(job: JobRecord): Promise<void>;
   /** Reads and writes in one transaction; `change` must be pure. Undefined from `change` leaves the row as it is. */
   update(id: string, change: (current: JobRecord) => JobRecord | undefined): Promise<JobRecord | undefined>;
-  /** False when there was none. The rows of its slots stay. */
+  /** False when there was none. The rows of its slots are kept. */
   delete(id: string): Promise<boolean>;
-  /** For the start: when a job is due next, and whether runs were left open. */
+  /** For the start: the next due time, and whether runs were left open. */
   outlook(): Promise<{ readonly nextAt?: number; readonly running: number }>;
   /** Due at `now`, the longest waiting first. */
   due(now: number, limit: number): Promise<JobRecord[]>;
   /**
-   * Durable, one transaction: the job as it stands goes through `decide` (pure), its new state and the rows are written
-   * together. Resolves with the rows that were not there before; only for those may anything be started.
+   * Durable, one transaction: passes the current job to `decide` (pure) and writes its new state and the rows together.
+   * Resolves with the rows that are new; only those may be started.
    */
   claim(
     id: string,
     decide: (job: JobRecord) => { readonly job: JobRecord; readonly rows: readonly SlotRecord[] } | undefined,
   ): Promise<readonly SlotRecord[]>;
-  /** Durable, one transaction: a running row ends and its job moves on, or goes. False when the row had ended before. */
+  /** Durable, one transaction: ends a running row and updates or deletes its job. False when the row had ended before. */
   finish(
     key: Pick<SlotRecord, "jobId" | "slot">,
     end: SlotEnd,
@@ -327,16 +333,18 @@ export interface JobTable {
 
 export interface SlotTable {
   get(jobId: string, slot: string): Promise<SlotRecord | undefined>;
-  /** The newest `limit` before those `skip`ped, oldest first. */
+  /** The newest `limit` rows after skipping `skip`, oldest first. */
   list(jobId: string, limit: number, skip?: number): Promise<SlotRecord[]>;
-  /** Rows still marked running: after a start these are what a dead process left behind. */
+  /** Rows still marked running: after a start, those that a dead process left. */
   running(): Promise<SlotRecord[]>;
-  /** Durable, in one step with `also`: how far a running row has come. False, and nothing is written, when it had ended. */
+  /**
+   * Durable, in one transaction with `also`: the progress of a running row. False, without a write, when it had ended.
+   */
   note(key: Pick<SlotRecord, "jobId" | "slot">, summary: string, also?: KvWrite): Promise<boolean>;
-  /** The latest time any slot has. */
+  /** The latest time of any slot. */
   latest(): Promise<number | undefined>;
-  /** Keeps the newest `keep` rows of a job; what runs stays. Returns how many went. */
+  /** Keeps the newest `keep` rows of a job, and running ones. Returns how many were dropped. */
   prune(jobId: string, keep: number): Promise<number>;
-  /** Drops rows from before `before` whose job is gone; returns how many. */
+  /** Drops rows older than `before` whose job is gone; returns how many. */
   pruneGone(before: number): Promise<number>;
 }

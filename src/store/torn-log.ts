@@ -8,10 +8,10 @@ import { systemClock } from "../base/clock.ts";
 import { errnoOf, OpenClawError } from "../core/error.ts";
 
 export interface TornLog {
-  /** Where in the log the last whole commit ends. */
+  /** Offset in the log where the last complete commit ends. */
   readonly from: number;
   readonly bytes: number;
-  /** The file that keeps them; absent when the disk had no room for it. */
+  /** The file with the incomplete end; absent when the disk had no space for it. */
   readonly kept?: string;
 }
 
@@ -21,8 +21,8 @@ const HEADER_BYTES = 32;
 const FRAME_BYTES = 24;
 
 /**
- * Only for the one that owns the store, before it opens it: the end of a log that is being written looks the same.
- * Undefined when there is no log, or it ends with a whole commit. Costs nothing after an orderly end, which leaves no log.
+ * Only for the owner of the store, before opening it: the end of a log in use looks the same. Undefined when there is
+ * no log, or it ends with a complete commit. A proper shutdown leaves no log, so this costs nothing then.
  */
 export function setTornAside(file: string): TornLog | undefined {
   const log = readLog(`${file}-wal`);
@@ -32,7 +32,7 @@ export function setTornAside(file: string): TornLog | undefined {
   return { from: end.whole, bytes: tail.length, ...setAside(file, tail) };
 }
 
-/** It was never acknowledged, so a full disk is no reason to keep the store shut. */
+/** The incomplete commit was never acknowledged, so a full disk does not prevent opening the store. */
 function setAside(file: string, tail: Buffer): { kept?: string } {
   const kept = `${file}.torn-${systemClock.now()}`;
   try {
@@ -45,7 +45,7 @@ function setAside(file: string, tail: Buffer): { kept?: string } {
   }
 }
 
-/** Pages of all whole commits in the order they were written; `pages`: how many the store had after that commit. */
+/** Pages of all complete commits in write order; `pages`: size of the store in pages after that commit. */
 export function* wholeFrames(
   log: Buffer,
   pageBytes: number,
@@ -54,6 +54,16 @@ export function* wholeFrames(
   if (whole === 0 || log.readUInt32BE(8) !== pageBytes) return;
   for (let at = HEADER_BYTES; at < whole; at += FRAME_BYTES + pageBytes)
     yield { page: log.readUInt32BE(at), at: at + FRAME_BYTES, pages: log.readUInt32BE(at + 4) };
+}
+
+/** Commits behind the first unreadable frame: a killed writer leaves none, so these were complete once. */
+export function commitsBehindDamage(log: Buffer, pageBytes: number): number {
+  const end = endOf(log);
+  if (end === undefined || end.whole === 0) return 0;
+  const step = FRAME_BYTES + pageBytes;
+  let commits = 0;
+  for (let at = end.bad + step; at + step <= end.torn; at += step) if (log.readUInt32BE(at + 4) !== 0) commits++;
+  return commits;
 }
 
 function readLog(path: string): Buffer | undefined {
@@ -72,20 +82,25 @@ function readLog(path: string): Buffer | undefined {
 }
 
 interface End {
-  /** Up to here every commit is whole. */
+  /** Offset of the first frame that is not valid. */
+  readonly bad: number;
+  /** All commits up to this offset are complete. */
   readonly whole: number;
-  /** Up to here something of the same round of the log was being written. */
+  /** Frames of the same log generation were written up to this offset. */
   readonly torn: number;
 }
 
-/** https://www.sqlite.org/fileformat.html#the_write_ahead_log: frames count while salts and running checksums fit. */
+/**
+ * https://www.sqlite.org/fileformat.html#the_write_ahead_log: a frame is valid while its salts and running checksum
+ * match.
+ */
 function endOf(log: Buffer): End | undefined {
   if (log.length === 0) return undefined;
   const magic = log.length < HEADER_BYTES ? 0 : log.readUInt32BE(0);
-  if (magic >>> 1 !== 0x377f0682 >>> 1) return { whole: 0, torn: log.length };
+  if (magic >>> 1 !== 0x377f0682 >>> 1) return { bad: 0, whole: 0, torn: log.length };
   const sum = summing(log, (magic & 1) === 1);
   let running = sum(0, 24, [0, 0]);
-  if (!fits(log, 24, running)) return { whole: 0, torn: log.length };
+  if (!fits(log, 24, running)) return { bad: 0, whole: 0, torn: log.length };
   const pageBytes = log.readUInt32BE(8);
   const salts = log.subarray(16, 24);
   const step = FRAME_BYTES + pageBytes;
@@ -97,10 +112,10 @@ function endOf(log: Buffer): End | undefined {
     if (!fits(log, at + 16, running)) break;
     if (log.readUInt32BE(at + 4) !== 0) whole = at + step;
   }
-  return { whole, torn: endOfRound(log, { at, salts, step }) };
+  return { bad: at, whole, torn: endOfRound(log, { at, salts, step }) };
 }
 
-/** Frames of an earlier round of the same log follow, with other salts: those were folded in long ago. */
+/** Frames of an earlier generation follow, with other salts; a checkpoint has applied those. */
 function endOfRound(log: Buffer, { at, salts, step }: { at: number; salts: Buffer; step: number }): number {
   let end = at;
   while (end < log.length) {
@@ -113,7 +128,7 @@ function endOfRound(log: Buffer, { at, salts, step }: { at: number; salts: Buffe
 
 type Sums = readonly [number, number];
 
-/** Every place in a log is a multiple of eight, so whole words can be taken as they lie, turned around where needed. */
+/** All offsets in a log are multiples of eight, so words are read in place and byte-swapped where needed. */
 function summing(log: Buffer, isBig: boolean): (from: number, length: number, before: Sums) => Sums {
   const copy = Buffer.from(new Uint8Array(log.subarray(0, log.length - (log.length % 4))));
   const isTurned = isBig === (endianness() === "LE");

@@ -10,7 +10,7 @@ import { salvageStore } from "./salvage.ts";
 import type { Damage } from "./sql.ts";
 import { migrations } from "./migrations/list.ts";
 import { openSqliteStore } from "./sqlite.ts";
-import { verifyStore, type StoreReport } from "./verify.ts";
+import { isRebuildable, verifyStore, type StoreReport } from "./verify.ts";
 
 const PAGE_BYTES = 4096;
 const wholeCounts = {
@@ -29,7 +29,7 @@ const wholeCounts = {
 };
 
 describe("verify", () => {
-  test("a sound store passes every check, with its counts", async () => {
+  test("passes every check on an intact store, with its counts", async () => {
     const file = await newFilledFile();
     const before = readFileSync(file);
     const report = await verifyStore(file);
@@ -58,7 +58,7 @@ describe("verify", () => {
     assert.deepEqual(failuresOf(await verifyStore(file)), [`opens: ${file} is not a store of this program`]);
   });
 
-  test("a hole in a transcript, a broken seal and bad JSON are found and named", async () => {
+  test("names a gap in a transcript, a wrong checksum and invalid JSON", async () => {
     const file = await newFilledFile();
     const database = new DatabaseSync(file);
     database.exec(`
@@ -67,7 +67,7 @@ describe("verify", () => {
       UPDATE sessions SET entry = '{"half' WHERE key = 'agent:main:k4';`);
     database.close();
     assert.deepEqual(failuresOf(await verifyStore(file)), [
-      "records: sessions agent:main:k4: entry is not JSON; transcript session-2 #3: its checksum does not fit",
+      "records: sessions agent:main:k4: entry is not JSON; transcript session-2 #3: its checksum does not match",
       "transcript order: session-1 has 39 entries numbered 1 to 40",
     ]);
   });
@@ -87,8 +87,26 @@ describe("verify", () => {
   });
 });
 
+test("can be rebuilt when only an index is damaged, not when a record is", async () => {
+  const file = await newFilledFile();
+  const database = new DatabaseSync(file);
+  const index = database.prepare("SELECT pageno FROM dbstat WHERE name = 'transcript_key' LIMIT 1").get();
+  database.close();
+  const fd = openSync(file, "r+");
+  writeSync(fd, Buffer.alloc(PAGE_BYTES, 0x5a), 0, PAGE_BYTES, (Number(index?.["pageno"]) - 1) * PAGE_BYTES);
+  closeSync(fd);
+  const report = await verifyStore(file);
+  assert.ok(report.checks.some(({ name, ok }) => name === "transcript order" && !ok));
+  assert.equal(isRebuildable(report), true);
+  const other = await newFilledFile();
+  const records = new DatabaseSync(other);
+  records.exec(`UPDATE sessions SET entry = '{"half' WHERE key = 'agent:main:k4'`);
+  records.close();
+  assert.equal(isRebuildable(await verifyStore(other)), false);
+});
+
 describe("a damaged store", () => {
-  test("names a record of bad JSON, refuses to give it, and lists the rest", async () => {
+  test("names a record with invalid JSON, does not return it, and lists the others", async () => {
     const file = await newFilledFile();
     const database = new DatabaseSync(file);
     database.exec(`UPDATE sessions SET entry = '{"half' WHERE key = 'agent:main:k2'`);
@@ -107,7 +125,7 @@ describe("a damaged store", () => {
     await store.close();
   });
 
-  test("garbage over a page of transcripts: each lost entry is named, all others are read", async () => {
+  test("names each transcript entry lost on a damaged page and reads all others", async () => {
     const file = await newFilledFile();
     const lostEntries = overwriteTranscriptLeaf(file);
     assert.ok(lostEntries.length > 2);
@@ -119,7 +137,7 @@ describe("a damaged store", () => {
     assert.equal(entries.length, 200);
     assert.equal(entries.filter(({ type }) => type === "damaged").length, lostEntries.length);
     assert.deepEqual(damages.map(({ record }) => record).toSorted(), lostEntries.toSorted());
-    // What lies elsewhere can still be written.
+    // Other tables can still be written.
     await store.kv.set("s", "still", "here");
     await store.close();
 
@@ -129,7 +147,7 @@ describe("a damaged store", () => {
     assert.deepEqual(report.counts, { ...wholeCounts, transcript: 200 - lostEntries.length, kv: 6 });
   });
 
-  test("salvage saves every other record and the result is sound", async () => {
+  test("salvage saves every other record and the result passes verification", async () => {
     const file = await newFilledFile();
     const lostEntries = overwriteTranscriptLeaf(file);
     const before = readFileSync(file);
@@ -147,7 +165,7 @@ describe("a damaged store", () => {
     await store.close();
   });
 
-  test("garbage over any one page: what is not saved is named", async () => {
+  test("names every record that is not saved, whichever page is damaged", async () => {
     const whole = readFileSync(await newFilledFile());
     const all = Object.values(wholeCounts).reduce((sum, count) => sum + count, 0);
     for (let page = 0; page < whole.length / PAGE_BYTES; page++) {
@@ -161,7 +179,7 @@ describe("a damaged store", () => {
     }
   });
 
-  test("a lost first page costs no record at all", async () => {
+  test("saves every record after the loss of the first page", async () => {
     const file = await newFilledFile();
     overwritePage(file, 0);
     assert.deepEqual(failuresOf(await verifyStore(file)), [`opens: the store ${file} has a damaged part`]);
@@ -169,20 +187,21 @@ describe("a damaged store", () => {
     assert.deepEqual(await salvageStore(file, `${file}.saved`), {
       kept: wholeCounts,
       expected: wholeCounts,
+      duplicates: Object.fromEntries(Object.keys(wholeCounts).map((table) => [table, 0])),
       lost: [],
       doubts: [],
       contentsLent: true,
     });
   });
 
-  test("salvage does not write over anything", async () => {
+  test("salvage does not overwrite a file", async () => {
     const file = await newFilledFile();
     await assert.rejects(salvageStore(file, file), { code: "store.exists" });
     await assert.rejects(salvageStore(`${file}.nobody`, `${file}.saved`), { code: "store.missing" });
   });
 });
 
-/** Overwrites one leaf of the transcript table; gives the names of the entries that were on it. */
+/** Overwrites one leaf of the transcript table; returns the names of the entries on it. */
 function overwriteTranscriptLeaf(file: string): string[] {
   const database = new DatabaseSync(file);
   const { pageno } = database

@@ -1,5 +1,4 @@
-// Tells whether a store can be trusted, check by check, and names every record that cannot. Takes its time: not for the
-// event loop of a gateway.
+// Verifies a store check by check and names every damaged record. Slow: not for the event loop of a gateway.
 import { OpenClawError } from "../core/error.ts";
 import { openForReading, type Connection } from "./connection.ts";
 import { migrations } from "./migrations/list.ts";
@@ -11,6 +10,7 @@ import { rows, type Damage } from "./sql.ts";
 import { versionOf } from "./version.ts";
 
 const MAX_NAMED = 20;
+const UNREADABLE = "unknown: a page that this check needs is damaged";
 
 export interface StoreCheck {
   readonly name: string;
@@ -22,15 +22,22 @@ export interface StoreReport {
   readonly file: string;
   readonly ok: boolean;
   readonly checks: readonly StoreCheck[];
-  /** Readable rows by table. */
+  /** Number of readable rows by table. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Every record that is lost or not to be trusted. */
+  /** Every lost or damaged record. */
   readonly damages: readonly Damage[];
 }
 
+/** True when all records are intact and only data derived from them, such as an index, is damaged. */
+export function isRebuildable({ checks, damages }: StoreReport): boolean {
+  return (
+    damages.length === 0 && checks.every(({ name, ok, detail }) => ok || name === "integrity" || detail === UNREADABLE)
+  );
+}
+
 /**
- * Sees one moment of the store, also while a gateway writes to it, and never changes it. Throws `store.busy` or
- * `store.full` when it cannot look, which says nothing about the store.
+ * Reads a consistent snapshot, also while a gateway writes, and never changes the store. Throws `store.busy` or
+ * `store.full` when it cannot read; that says nothing about the store itself.
  */
 export async function verifyStore(file: string): Promise<StoreReport> {
   try {
@@ -91,14 +98,14 @@ function hasTable(connection: Connection, { table }: Shape): boolean {
 function shapeCheck(version: number): StoreCheck {
   const known = migrations.length;
   if (version === known) return { name: "shape", ok: true, detail: `version ${version}` };
-  const wanted = version > known ? "written by a newer version of this program" : "is migrated at the next start";
+  const wanted = version > known ? "written by a newer version of this program" : "will be migrated at the next start";
   return { name: "shape", ok: version < known, detail: `version ${version}: ${wanted}` };
 }
 
 const brokenOrder = `SELECT session_id || ' has ' || count(*) || ' entries numbered ' || min(seq) || ' to ' || max(seq) AS problem
   FROM transcript GROUP BY session_id HAVING min(seq) <> 1 OR max(seq) <> count(*)`;
 
-/** Not a fault: a session that was reset or deleted leaves its transcript on purpose. Reported for completeness. */
+/** Not a problem: a session that was reset or deleted keeps its transcript on purpose. */
 function orphanCheck(connection: Connection): StoreCheck {
   const name = "orphan transcripts";
   const found = ask(
@@ -113,12 +120,12 @@ function orphanCheck(connection: Connection): StoreCheck {
   };
 }
 
-/** A question that a damaged page cuts short is a problem of its own. */
+/** A query that fails on a damaged page is a separate problem. */
 function ask(connection: Connection, question: string, column: string): string[] {
   try {
     return connection.run(rows(question)).map((row) => text(row, column));
   } catch (error) {
-    if (isDamage(error)) return ["unknown: a page that it needs is damaged"];
+    if (isDamage(error)) return [UNREADABLE];
     throw error;
   }
 }

@@ -2,16 +2,18 @@
 import { existsSync, statSync } from "node:fs";
 
 import { OpenClawError } from "../core/error.ts";
-import { onFullDisk, openForGlance, openStill, type Connection } from "./connection.ts";
+import { onFullDisk, openForOneRead, openStill, type Connection } from "./connection.ts";
+import { toSchemaError } from "./failure.ts";
 
-/** "OCst": says that an SQLite file is a store of ours. */
+/** "OCst": marks an SQLite file as a store of this program. */
 export const APPLICATION_ID = 0x4f437374;
 
 export function readVersion(file: string): number {
   if (!existsSync(file) || (statSync(file).size === 0 && !existsSync(`${file}-wal`))) return 0;
   return onFullDisk(
-    () => versionIn(openForGlance(file)),
-    // The log never changes the version: a new shape is folded in at once, and a migrated store begins without a log.
+    () => versionIn(openForOneRead(file)),
+    // The log never changes the version: a new schema is checkpointed immediately, and a migrated store starts without
+    // a log.
     () => versionIn(openStill(file)),
   );
 }
@@ -24,15 +26,23 @@ function versionIn(connection: Connection): number {
   }
 }
 
-/** 0 for an empty file; throws `store.foreign` for an SQLite file that is not ours. */
+/** 0 for an empty file; throws `store.foreign` for an SQLite file of another program. */
 export function versionOf(connection: Connection): number {
-  if (connection.value("SELECT count(*) FROM sqlite_schema") === 0) return 0;
+  if (countSchema(connection) === 0) return 0;
   if (connection.value("PRAGMA application_id") === APPLICATION_ID)
     return Number(connection.value("PRAGMA user_version"));
   throw new OpenClawError("store.foreign", `${connection.file} is not a store of this program`, {
     hint: "move that file away, or point OPENCLAW_STATE_DIR at another folder",
     details: { file: connection.file },
   });
+}
+
+function countSchema(connection: Connection): number {
+  try {
+    return Number(connection.value("SELECT count(*) FROM sqlite_schema"));
+  } catch (cause) {
+    throw toSchemaError(connection.file, cause);
+  }
 }
 
 export function newerStore(file: string, version: number, known: number): OpenClawError {

@@ -1,4 +1,4 @@
-// The promises of the table of sub-agents.
+// Contract cases of the table of subagents.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
@@ -6,7 +6,7 @@ import type { Ground } from "./context.ts";
 import { keyOf, newChild } from "./sample.ts";
 
 export function childCases(ground: Ground): void {
-  it("keeps a sub-agent and its end over a restart", async () => {
+  it("keeps a subagent and its outcome over a restart", async () => {
     await ground.store().children.add(newChild());
     const ended = { ...newChild(), state: "ended" as const, status: "timeout" as const, endedAt: 5, archiveAt: 9 };
     assert.deepEqual(await ground.store().children.update("c1", () => ended), ended);
@@ -15,13 +15,13 @@ export function childCases(ground: Ground): void {
     assert.equal(await store.children.get("nobody"), undefined);
   });
 
-  it("refuses a run id twice", async () => {
+  it("rejects a run id that already exists", async () => {
     await ground.store().children.add(newChild());
     await assert.rejects(ground.store().children.add(newChild({ body: "other" })));
     assert.deepEqual(await ground.store().children.get("c1"), newChild());
   });
 
-  it("decides one of many ends in a transaction: the first wins", async () => {
+  it("keeps the first of many concurrent outcomes", async () => {
     const { children } = ground.store();
     await children.add(newChild());
     const end = (status: "ok" | "killed") =>
@@ -37,7 +37,7 @@ export function childCases(ground: Ground): void {
     assert.equal(await children.update("nobody", (child) => child), undefined);
   });
 
-  it("lists those of a requester newest first, and counts those under way", async () => {
+  it("lists the subagents of a requester newest first, and counts the running ones", async () => {
     const { children } = ground.store();
     for (const runId of ["a", "b", "c"]) await children.add(newChild({ runId }));
     await children.add(newChild({ runId: "other", requesterKey: keyOf("work") }));
@@ -49,7 +49,7 @@ export function childCases(ground: Ground): void {
     assert.deepEqual(ids(await children.open()), ["a", "c", "other"]);
   });
 
-  it("finds what is to be put away, and drops only what was", async () => {
+  it("finds subagents that are due for archiving, and drops only archived ones", async () => {
     const { children } = ground.store();
     await children.add(newChild({ runId: "late", archiveAt: 20 }));
     await children.add(newChild({ runId: "soon", archiveAt: 10, state: "told", endedAt: 1 }));

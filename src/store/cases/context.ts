@@ -1,9 +1,9 @@
-// What the cases of one table get to stand on.
+// The context that the cases of one table get.
 import type { Store } from "../store.ts";
 
 export interface Ground {
-  /** The store in use. */
+  /** The current store. */
   store(): Store;
-  /** The same store, closed and opened again; from then on the one in use. */
+  /** Closes the store and opens it again; the result is the current store. */
   restart(): Promise<Store>;
 }

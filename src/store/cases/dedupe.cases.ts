@@ -1,4 +1,4 @@
-// The promises of the dedupe table.
+// Contract cases of the dedupe table.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
@@ -7,7 +7,7 @@ import fc from "fast-check";
 import type { Ground } from "./context.ts";
 
 export function dedupeCases(ground: Ground): void {
-  it("lets exactly one of many callers be the first, whatever the keys", async () => {
+  it("lets exactly one of many callers be the first, for any keys", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(anyWord, anyWord), { minLength: 1, maxLength: 20 }), async (claims) => {
         const round = `${Math.random()}`;
@@ -29,7 +29,7 @@ export function dedupeCases(ground: Ground): void {
     );
   });
 
-  it("gives later callers what was settled so far, also over a restart", async () => {
+  it("returns the settled result to later callers, also over a restart", async () => {
     const { dedupe } = ground.store();
     assert.deepEqual(await dedupe.claim("chat", "k", 10), { fresh: true });
     assert.deepEqual(await dedupe.claim("chat", "k", 10), { fresh: false, result: undefined });
@@ -40,7 +40,7 @@ export function dedupeCases(ground: Ground): void {
     assert.deepEqual(await store.dedupe.claim("agent", "k", 10), { fresh: true });
   });
 
-  it("settles in one step with a small row", async () => {
+  it("settles in one transaction with a key-value row", async () => {
     const { dedupe } = ground.store();
     await dedupe.claim("hook", "k", 10);
     await dedupe.settle("hook", "k", { status: 200 }, { space: "lines", key: "k", value: ["one"] });
@@ -49,7 +49,7 @@ export function dedupeCases(ground: Ground): void {
     assert.deepEqual(await store.kv.get("lines", "k"), ["one"]);
   });
 
-  it("prunes what expired before now, and nothing else", async () => {
+  it("prunes only expired keys", async () => {
     const { dedupe } = ground.store();
     for (const expiresAt of [5, 10, 15]) await dedupe.claim("s", `k${expiresAt}`, expiresAt);
     assert.equal(await dedupe.prune(10), 1);
@@ -57,7 +57,7 @@ export function dedupeCases(ground: Ground): void {
     assert.equal((await dedupe.claim("s", "k10", 99)).fresh, false);
   });
 
-  it("settling a key that nobody claimed leaves it free", async () => {
+  it("leaves a key free when it is settled without being claimed", async () => {
     const { dedupe } = ground.store();
     await dedupe.settle("s", "ghost", 1);
     assert.deepEqual(await dedupe.claim("s", "ghost", 10), { fresh: true });

@@ -1,11 +1,11 @@
-// The promises of the tables of devices and of pairing requests.
+// Contract cases of the tables of devices and of pairing requests.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
 import type { Ground } from "./context.ts";
 
 export function deviceCases(ground: Ground): void {
-  it("keeps, replaces and deletes a device, also over a restart", async () => {
+  it("stores, replaces and deletes a device, also over a restart", async () => {
     await ground.store().devices.put("d1", { name: "phone", scopes: ["read"] });
     await ground.store().devices.put("d2", { name: "laptop" });
     await ground.store().devices.put("d1", { name: "phone", scopes: [] });

@@ -8,14 +8,14 @@ import { openSqliteStore } from "../sqlite.ts";
 import type { Store } from "../store.ts";
 import { keyOf, newCall, newChild, newSession } from "./sample.ts";
 
-/** A fresh path in a private folder that goes away with the test file. */
+/** A fresh path in a private folder that is removed after the test file. */
 export function newStoreFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "store-"));
   after(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, "openclaw.sqlite");
 }
 
-/** Something in every table: `sessions` sessions with `entries` entries each. */
+/** Rows in every table: `sessions` sessions with `entries` entries each. */
 export async function fillStore(store: Store, { sessions = 5, entries = 40 } = {}): Promise<void> {
   const asked: Promise<unknown>[] = [];
   for (let session = 0; session < sessions; session++) {
@@ -45,7 +45,7 @@ export async function fillStore(store: Store, { sessions = 5, entries = 40 } = {
   await Promise.all(asked);
 }
 
-/** A closed store with something in every table. */
+/** A closed store with rows in every table. */
 export async function newFilledFile(size?: { sessions?: number; entries?: number }): Promise<string> {
   const file = newStoreFile();
   const store = await openSqliteStore({ file });

@@ -1,4 +1,4 @@
-// The promises of the inbox.
+// Contract cases of the inbox.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
@@ -12,7 +12,7 @@ const main = keyOf("main");
 const other = keyOf("other");
 
 export function inboxCases(ground: Ground): void {
-  it("has a letter from its posting on, also after a restart", async () => {
+  it("keeps an entry from the moment it is posted, also over a restart", async () => {
     const posted = await ground.store().inbox.post(newLetter("l1"));
     assert.deepEqual(posted, { ...newLetter("l1"), state: "pending" });
     const store = await ground.restart();
@@ -20,7 +20,7 @@ export function inboxCases(ground: Ground): void {
     assert.equal(await store.inbox.get("nobody"), undefined);
   });
 
-  it("posts an id once: again changes nothing and gives the stored letter with its state and result", async () => {
+  it("posts an id once: a second post changes nothing and returns the stored entry with state and result", async () => {
     const { inbox } = ground.store();
     await inbox.post(newLetter("l1"));
     const twice = { ...newLetter("l1"), body: "another", runId: "another", at: 99 };
@@ -31,7 +31,7 @@ export function inboxCases(ground: Ground): void {
     assert.deepEqual(await inbox.claim(main, 10), []);
   });
 
-  it("claims in the order of posting, each letter once, only of that session", async () => {
+  it("claims the entries of one session in the order of posting, each once", async () => {
     const { inbox } = ground.store();
     await Promise.all([
       inbox.post({ ...newLetter("late"), at: 9 }),
@@ -54,7 +54,7 @@ export function inboxCases(ground: Ground): void {
     assert.deepEqual(await inbox.waiting(), [other]);
   });
 
-  it("finishes once: the first end counts, an unknown letter is an error", async () => {
+  it("finishes once: the first result counts, an unknown entry is an error", async () => {
     const { inbox } = ground.store();
     await inbox.post(newLetter("l1"));
     await inbox.finish("l1", "failed", "why");
@@ -63,7 +63,7 @@ export function inboxCases(ground: Ground): void {
     await assert.rejects(inbox.finish("nobody", "done", 1), { code: "store.not-found" });
   });
 
-  it("makes pending again what a dead process had claimed, in the old order", async () => {
+  it("makes entries that a dead process had claimed pending again, in the old order", async () => {
     for (const id of ["a", "b", "c", "d"]) await ground.store().inbox.post(newLetter(id));
     await ground.store().inbox.claim(main, 3);
     await ground.store().inbox.finish("b", "done", null);
@@ -76,7 +76,7 @@ export function inboxCases(ground: Ground): void {
     );
   });
 
-  it("names the sessions that wait, the longest waiting first", async () => {
+  it("lists the sessions with pending entries, the longest waiting first", async () => {
     const { inbox } = ground.store();
     assert.deepEqual(await inbox.waiting(), []);
     await inbox.post(newLetter("1", other));
@@ -87,7 +87,7 @@ export function inboxCases(ground: Ground): void {
     assert.deepEqual(await inbox.waiting(), [main, other]);
   });
 
-  it("prunes only what has ended and is old enough", async () => {
+  it("prunes only finished entries that are old enough", async () => {
     const { inbox } = ground.store();
     for (const [id, at] of Object.entries({ old: 1, open: 1, fresh: 50 })) await inbox.post({ ...newLetter(id), at });
     await inbox.finish("old", "done", null);
@@ -98,7 +98,7 @@ export function inboxCases(ground: Ground): void {
     assert.equal((await inbox.get("fresh"))?.state, "failed");
   });
 
-  it("agrees with a plain model over any run of posts, claims, ends and restarts", async () => {
+  it("agrees with a simple model over any sequence of posts, claims, results and restarts", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
         const round = `${Math.random()}`;

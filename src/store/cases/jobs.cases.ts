@@ -1,4 +1,4 @@
-// The promises of the tables of jobs and slots.
+// Contract cases of the tables of jobs and slots.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
@@ -6,7 +6,7 @@ import type { Ground } from "./context.ts";
 import type { JobRecord, SlotRecord } from "../store.ts";
 
 export function jobCases(ground: Ground): void {
-  it("keeps jobs over a restart, in the order they were made", async () => {
+  it("keeps jobs over a restart, in the order of creation", async () => {
     for (const id of ["b", "a", "c"]) await ground.store().jobs.put(newJob(id));
     await ground.store().jobs.put(newJob("a", { nextAt: 99 }));
     assert.equal(await ground.store().jobs.delete("c"), true);
@@ -18,7 +18,7 @@ export function jobCases(ground: Ground): void {
     assert.equal(await jobs.count(), 2);
   });
 
-  it("says what is due, the longest waiting first, and when the next one is", async () => {
+  it("lists due jobs, the longest waiting first, and the next due time", async () => {
     const { jobs } = ground.store();
     assert.deepEqual(await jobs.outlook(), { running: 0 });
     await jobs.put(newJob("late", { nextAt: 30 }));
@@ -38,7 +38,7 @@ export function jobCases(ground: Ground): void {
     assert.deepEqual(await jobs.due(9, 10), []);
   });
 
-  it("changes a job in one step, and leaves it alone when nothing is to be changed", async () => {
+  it("changes a job in one transaction, and keeps it when there is no change", async () => {
     const { jobs } = ground.store();
     await jobs.put(newJob("a"));
     assert.deepEqual(await jobs.update("a", () => undefined), newJob("a"));
@@ -49,7 +49,7 @@ export function jobCases(ground: Ground): void {
     assert.equal(await jobs.update("nobody", (job) => job), undefined);
   });
 
-  it("gives a slot to exactly one of many who claim it at once, and moves the job with it", async () => {
+  it("gives a slot to exactly one of many concurrent claims, and updates the job with it", async () => {
     const { jobs, slots } = ground.store();
     await jobs.put(newJob("a", { nextAt: 10 }));
     const claimed = await Promise.all(
@@ -68,7 +68,7 @@ export function jobCases(ground: Ground): void {
     void slots;
   });
 
-  it("claims nothing when the job is gone or the decision is no", async () => {
+  it("claims no slot when the job is gone or the decision is negative", async () => {
     const { jobs, slots } = ground.store();
     assert.deepEqual(await jobs.claim("nobody", (job) => ({ job, rows: [newSlot("nobody", "1")] })), []);
     await jobs.put(newJob("a"));
@@ -77,7 +77,7 @@ export function jobCases(ground: Ground): void {
     assert.deepEqual(await slots.list("nobody", 10), []);
   });
 
-  it("writes nothing of a claim whose decision fails", async () => {
+  it("writes no row when the decision of a claim fails", async () => {
     const { jobs, slots } = ground.store();
     await jobs.put(newJob("a"));
     await assert.rejects(
@@ -90,7 +90,7 @@ export function jobCases(ground: Ground): void {
     assert.deepEqual(await jobs.get("a"), newJob("a"));
   });
 
-  it("ends a running row once; the first end counts, and takes the job along", async () => {
+  it("ends a running row once; the first end counts and updates the job", async () => {
     const { jobs, slots } = ground.store();
     await jobs.put(newJob("a"));
     await jobs.claim("a", (job) => ({ job, rows: [newSlot("a", "10", { why: "due" })] }));
@@ -105,7 +105,7 @@ export function jobCases(ground: Ground): void {
     assert.equal((await slots.list("a", 10)).length, 2);
   });
 
-  it("notes how far a running row came in one step with a small row, and neither once it has ended", async () => {
+  it("stores the progress of a running row together with a key-value row, and neither after its end", async () => {
     const { jobs, slots } = ground.store();
     await jobs.put(newJob("a"));
     await jobs.claim("a", (job) => ({ job, rows: [newSlot("a", "10")] }));
@@ -120,7 +120,7 @@ export function jobCases(ground: Ground): void {
     assert.deepEqual(await again.kv.get("lines", "k"), ["one"]);
   });
 
-  it("gives the newest rows of a job, oldest first, and keeps so many", async () => {
+  it("returns the newest rows of a job, oldest first, and prunes to a number of rows", async () => {
     const { jobs, slots } = ground.store();
     await jobs.put(newJob("a"));
     const rows = Array.from({ length: 6 }, (_, index) => newSlot("a", String(index), { state: "ran" }));
@@ -142,7 +142,7 @@ export function jobCases(ground: Ground): void {
     );
   });
 
-  it("drops old rows of jobs that are gone, and no others", async () => {
+  it("drops old rows only of jobs that are gone", async () => {
     const { jobs, slots } = ground.store();
     for (const id of ["gone", "kept"]) {
       await jobs.put(newJob(id));

@@ -1,4 +1,4 @@
-// The promises of the journal of tool calls.
+// Contract cases of the journal of tool calls.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
@@ -9,7 +9,7 @@ import type { CallOutcome, JournalEntry, JournalQuery } from "../store.ts";
 import { newCall } from "./sample.ts";
 
 export function journalCases(ground: Ground): void {
-  it("keeps every field over a restart, and leaves out what was not given", async () => {
+  it("keeps every field over a restart, and omits fields that were not set", async () => {
     const whole = newCall({
       id: "whole",
       durationMs: 1.25,
@@ -26,7 +26,7 @@ export function journalCases(ground: Ground): void {
     assert.deepEqual(await store.journal.list({}), [whole, newCall()]);
   });
 
-  it("replaces by id and keeps the place of the first recording", async () => {
+  it("replaces by id and keeps the position of the first record", async () => {
     const { journal } = ground.store();
     await journal.record(newCall({ id: "a", outcome: "started", args: { n: 1 } }), { durable: true });
     await journal.record(newCall({ id: "b" }), { durable: false });
@@ -34,20 +34,20 @@ export function journalCases(ground: Ground): void {
     assert.deepEqual(await journal.list({}), [newCall({ id: "b" }), newCall({ id: "a", durationMs: 3 })]);
   });
 
-  it("turns calls a dead process had started into unknown, once", async () => {
+  it("marks calls that a dead process had started as unknown, once", async () => {
     for (const [id, outcome] of Object.entries({ a: "started", b: "ok", c: "started" })) {
       await ground.store().journal.record(newCall({ id, outcome: outcome as CallOutcome }), { durable: true });
     }
     const { journal } = await ground.restart();
-    assert.equal(await journal.close(), 2);
-    assert.equal(await journal.close(), 0);
+    assert.equal(await journal.closeOpenEntries(), 2);
+    assert.equal(await journal.closeOpenEntries(), 0);
     assert.deepEqual(
       (await journal.list({})).map(({ id, outcome }) => `${id} ${outcome}`),
       ["c unknown", "b ok", "a unknown"],
     );
   });
 
-  it("keeps the newest when pruned", async () => {
+  it("keeps the newest rows when pruned", async () => {
     const { journal } = ground.store();
     for (let index = 0; index < 10; index++) await journal.record(newCall({ id: `c${index}` }), { durable: false });
     assert.equal(await journal.prune(20), 0);

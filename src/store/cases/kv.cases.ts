@@ -1,4 +1,4 @@
-// The promises of the key-value table.
+// Contract cases of the key-value table.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
@@ -8,7 +8,7 @@ import type { Ground } from "./context.ts";
 import { anyBody } from "./sample.ts";
 
 export function kvCases(ground: Ground): void {
-  it("gives back any value under any key, each space for itself", async () => {
+  it("returns any value under any key, separately for each space", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "grapheme" }), anyBody, async (key, value) => {
         const { kv } = ground.store();
@@ -29,7 +29,7 @@ export function kvCases(ground: Ground): void {
     assert.deepEqual(await store.kv.list("s"), [{ key: "null", value: null }]);
   });
 
-  it("lists a range of keys, its first one included and its end left out", async () => {
+  it("lists a range of keys, including its start and excluding its end", async () => {
     const { kv } = ground.store();
     for (const key of ["a|1", "a|2", "a|3", "b|1"]) await kv.set("range", key, key);
     const keys = async (from: string, below: string): Promise<string[]> =>
@@ -39,7 +39,7 @@ export function kvCases(ground: Ground): void {
     assert.deepEqual(await keys("c", "d"), []);
   });
 
-  it("writes several rows as one, or none of them", async () => {
+  it("writes several rows together or not at all", async () => {
     const { kv } = ground.store();
     await kv.set("a", "gone", 1);
     await kv.setAll([

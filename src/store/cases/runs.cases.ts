@@ -1,4 +1,4 @@
-// The promises of the table of runs.
+// Contract cases of the table of runs.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
@@ -7,7 +7,7 @@ import type { RunRecord } from "../store.ts";
 import { keyOf } from "./sample.ts";
 
 export function runCases(ground: Ground): void {
-  it("keeps a run and its end over a restart", async () => {
+  it("keeps a run and its outcome over a restart", async () => {
     await ground.store().runs.put(newRun("r1"));
     const ended: RunRecord = { ...newRun("r1"), state: "ok", endedAt: 9, body: { usage: 1 } };
     await ground.store().runs.put(ended);
@@ -16,14 +16,14 @@ export function runCases(ground: Ground): void {
     assert.equal(await store.runs.get("nobody"), undefined);
   });
 
-  it("shows after a restart what was still running, in the order it was started", async () => {
+  it("lists runs that were still running before a restart, in the order of their start", async () => {
     for (const id of ["b", "a", "c"]) await ground.store().runs.put(newRun(id));
     await ground.store().runs.put({ ...newRun("a"), state: "aborted", endedAt: 3 });
     const store = await ground.restart();
     assert.deepEqual(await store.runs.open(), [newRun("b"), newRun("c")]);
   });
 
-  it("prunes only runs that ended before", async () => {
+  it("prunes only runs that ended before the given time", async () => {
     const { runs } = ground.store();
     await runs.put({ ...newRun("old"), state: "error", endedAt: 5 });
     await runs.put({ ...newRun("new"), state: "ok", endedAt: 50 });

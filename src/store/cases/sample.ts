@@ -1,4 +1,4 @@
-// Made-up records for the cases of the store.
+// Sample records for the contract cases of the store.
 import fc from "fast-check";
 
 import type { AgentId, SessionKey } from "../../core/names.ts";
@@ -44,7 +44,7 @@ export function newCall(changes: Partial<JournalEntry> = {}): JournalEntry {
   };
 }
 
-/** JSON that comes back as it went: no -0, which JSON has no word for. */
+/** JSON values that survive a round trip: -0 is left out, because JSON cannot represent it. */
 export const anyBody: fc.Arbitrary<unknown> = fc
   .jsonValue({ maxDepth: 4 })
   .map((value) => JSON.parse(JSON.stringify(value)) as unknown);

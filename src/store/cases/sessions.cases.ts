@@ -1,4 +1,4 @@
-// The promises of the session table.
+// Contract cases of the session table.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
@@ -10,7 +10,7 @@ import type { SessionQuery, SessionRecord } from "../store.ts";
 import { anyBody, keyOf, newSession } from "./sample.ts";
 
 export function sessionCases(ground: Ground): void {
-  it("lists by what a key speaks of, as the rest of the house reads it", async () => {
+  it("lists sessions by the kind of their key, as parseKey reads it", async () => {
     const rests = [
       "main",
       "x",
@@ -46,7 +46,7 @@ export function sessionCases(ground: Ground): void {
     }
   });
 
-  it("gives back what was put, by key and by session id, also after a restart", async () => {
+  it("returns a stored record by key and by session id, also over a restart", async () => {
     const full = newSession({
       label: "Ünïcode ☕",
       spawnedBy: keyOf("parent"),
@@ -62,7 +62,7 @@ export function sessionCases(ground: Ground): void {
     assert.equal(await store.sessions.byId("nobody"), undefined);
   });
 
-  it("replaces the whole record, and drops what the new one leaves out", async () => {
+  it("replaces the whole record, and drops fields that the new one omits", async () => {
     const { sessions } = ground.store();
     await sessions.put(newSession({ label: "old", spawnedBy: keyOf("parent") }));
     const next = newSession({ sessionId: "fresh", updatedAt: 3_000, entry: {} });
@@ -71,7 +71,7 @@ export function sessionCases(ground: Ground): void {
     assert.equal(await sessions.byId("id-of-agent:main:main"), undefined);
   });
 
-  it("updates what is there in one step: concurrent changes are all kept", async () => {
+  it("updates in one transaction: concurrent changes are all kept", async () => {
     const { sessions } = ground.store();
     await sessions.put(newSession({ entry: { count: 0 } }));
     const bump = (current: SessionRecord | undefined): SessionRecord =>
@@ -80,7 +80,7 @@ export function sessionCases(ground: Ground): void {
     assert.deepEqual((await sessions.get(keyOf("main")))?.entry, { count: 50 });
   });
 
-  it("update can create, can leave alone, and may not write under another key", async () => {
+  it("update can create or skip, and rejects another key", async () => {
     const { sessions } = ground.store();
     const made = newSession();
     assert.deepEqual(await sessions.update(made.key, () => made), made);
@@ -93,7 +93,7 @@ export function sessionCases(ground: Ground): void {
     assert.deepEqual(await sessions.list({}), [made]);
   });
 
-  it("deletes the record, and its transcript only when asked", async () => {
+  it("deletes the record, and its transcript only on request", async () => {
     const { sessions, transcript } = ground.store();
     const entry = { id: "e", type: "message", at: 1, body: "hi" };
     for (const rest of ["kept", "gone"]) {
@@ -109,7 +109,7 @@ export function sessionCases(ground: Ground): void {
     assert.equal(await store.transcript.count("gone"), 0);
   });
 
-  it("keeps a transcript that another key has taken over", async () => {
+  it("keeps a transcript that another key uses", async () => {
     const { sessions, transcript } = ground.store();
     await sessions.put(newSession({ key: keyOf("a"), sessionId: "shared" }));
     await sessions.put(newSession({ key: keyOf("b"), sessionId: "shared" }));
@@ -118,7 +118,7 @@ export function sessionCases(ground: Ground): void {
     assert.equal(await transcript.count("shared"), 1);
   });
 
-  it("counts all, and those of one agent", async () => {
+  it("counts all sessions, and those of one agent", async () => {
     const { sessions } = ground.store();
     await sessions.put(newSession({ key: keyOf("a") }));
     await sessions.put(newSession({ key: keyOf("b") }));
@@ -128,7 +128,7 @@ export function sessionCases(ground: Ground): void {
     assert.equal(await sessions.count("nobody" as AgentId), 0);
   });
 
-  it("takes wildcards in a search as the characters they are", async () => {
+  it("treats wildcards in a search as literal characters", async () => {
     const { sessions } = ground.store();
     for (const [rest, label] of Object.entries({
       a: "50% off",
@@ -148,7 +148,7 @@ export function sessionCases(ground: Ground): void {
     assert.equal((await find("")).length, 5);
   });
 
-  it("searches key, label and session id in any case, beyond ASCII, and never across two of them", async () => {
+  it("searches key, label and session id without case, beyond ASCII, and never across two of them", async () => {
     const { sessions } = ground.store();
     await sessions.put(newSession({ key: keyOf("alpha"), label: "ÄRGER", sessionId: "S-1" }));
     const find = async (search: string): Promise<number> => (await sessions.list({ search })).length;
@@ -160,7 +160,7 @@ export function sessionCases(ground: Ground): void {
     );
   });
 
-  it("lists the newest first under any filter, and pages through all of them once", async () => {
+  it("lists the newest first under any filter, and pages through each once", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyRow, { maxLength: 30 }),
@@ -183,7 +183,7 @@ export function sessionCases(ground: Ground): void {
     );
   });
 
-  it("gives back any entry as it was put", async () => {
+  it("returns any entry unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(fc.dictionary(fc.string(), anyBody), async (fields) => {
         const entry = JSON.parse(JSON.stringify(fields)) as Record<string, unknown>;

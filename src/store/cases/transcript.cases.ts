@@ -1,4 +1,4 @@
-// The promises of the transcript table.
+// Contract cases of the transcript table.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
@@ -9,7 +9,7 @@ import type { StoredEntry, TranscriptEntry } from "../store.ts";
 import { anyEntry } from "./sample.ts";
 
 export function transcriptCases(ground: Ground): void {
-  it("numbers from 1 within each session, in the order asked for, whatever is asked at once", async () => {
+  it("numbers entries from 1 within each session, in the order of the calls, also for concurrent calls", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyAppend, { maxLength: 25 }), async (appends) => {
         const { transcript } = ground.store();
@@ -34,7 +34,7 @@ export function transcriptCases(ground: Ground): void {
     );
   });
 
-  it("gives the last entries below a number, oldest first", async () => {
+  it("returns the last entries below a number, oldest first", async () => {
     const { transcript } = ground.store();
     const entries = Array.from({ length: 10 }, (_, index) => newEntry(index + 1));
     await transcript.append("s", entries);
@@ -48,10 +48,10 @@ export function transcriptCases(ground: Ground): void {
     assert.deepEqual(await transcript.tail("nobody", 3), []);
   });
 
-  it("has all entries of one call or none", async () => {
+  it("stores all entries of one call or none", async () => {
     const { transcript } = ground.store();
     await transcript.append("s", [newEntry(1)]);
-    // The last one breaks a rule of the table after the others were written.
+    // The last one violates a constraint after the others were written.
     const broken = { ...newEntry(4), at: 1.5 };
     const outcomes = await Promise.allSettled([
       transcript.append("s", [newEntry(2), newEntry(3), broken]),
@@ -71,14 +71,14 @@ export function transcriptCases(ground: Ground): void {
     );
   });
 
-  it("takes an empty append as nothing", async () => {
+  it("ignores an empty append", async () => {
     const { transcript } = ground.store();
     assert.equal(await transcript.append("s", []), 0);
     await transcript.append("s", [newEntry(1)]);
     assert.equal(await transcript.append("s", []), 1);
   });
 
-  it("keeps big and odd bodies byte for byte over a restart", async () => {
+  it("keeps large and unusual bodies byte for byte over a restart", async () => {
     const bodies = ["x".repeat(3_000_000), "\u0000\u001f\ud800 lone", "😀".repeat(1000), "", null, { a: [{ b: {} }] }];
     await ground.store().transcript.append(
       "s",
@@ -91,7 +91,7 @@ export function transcriptCases(ground: Ground): void {
     );
   });
 
-  it("starts again at 1 when a session's transcript was deleted with it", async () => {
+  it("starts again at 1 after a session and its transcript were deleted", async () => {
     const { transcript, sessions } = ground.store();
     const key = "agent:main:x" as never;
     const record = { key, agentId: "main" as never, sessionId: "s", createdAt: 1, updatedAt: 1, entry: {} };

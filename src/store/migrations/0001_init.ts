@@ -1,9 +1,9 @@
-// The first shape of the store. Every table has a number `n` of its own and a unique index named `<table>_key`.
+// The first schema of the store. Every table has a number `n` and a unique index named `<table>_key`.
 import type { Migration } from "./migration.ts";
 
-// The haystack stands in the indexes by time and by agent so that a search reads an index alone, not every record.
-// All tables first, then all indexes: a copy made by VACUUM then has every root on the same page as a new store,
-// which is what lets salvage lend a new first page to a store that has lost its own.
+// The haystack is part of the indexes by time and by agent, so that a search reads only an index. All tables come
+// first, then all indexes: a copy made by VACUUM then has every root on the same page as a new store, so that salvage
+// can use the first page of a new store for one that has lost its own.
 export const init: Migration = {
   version: 1,
   name: "init",

@@ -1,7 +1,7 @@
-// Jobs at set times, and one row for each slot of theirs.
+// Scheduled jobs, and one row for each of their slots.
 import type { Migration } from "./migration.ts";
 
-// `next_at` is null for a job that waits for nothing, so the index by time holds only what can become due.
+// `next_at` is null for a job without a next run, so the index by time contains only jobs that can become due.
 export const jobs: Migration = {
   version: 2,
   name: "jobs",

@@ -1,4 +1,4 @@
-// Sub-agents and how they ended; and sessions found by the kind of their key.
+// Subagents and their outcomes, and an index of sessions by the kind of their key.
 import { keyKind } from "../key-kind.ts";
 import type { Migration } from "./migration.ts";
 

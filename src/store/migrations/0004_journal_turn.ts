@@ -1,7 +1,7 @@
-// Which turn a tool call belongs to, so that all a turn did can be told.
+// The turn of each tool call, so that the calls of a turn can be listed.
 import type { Migration } from "./migration.ts";
 
-// Without an index: the question is always about the newest calls of one session, which has one.
+// Without an index: queries read the newest calls of one session, which have an index.
 export const journalTurn: Migration = {
   version: 4,
   name: "journal_turn",

@@ -1,4 +1,4 @@
-// Every step of the store's shape, in order. Add to the end; never edit one that was released.
+// All migrations in order. Add new ones at the end; never edit a released one.
 import { init } from "./0001_init.ts";
 import { jobs } from "./0002_jobs.ts";
 import { children } from "./0003_children.ts";

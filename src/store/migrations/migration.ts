@@ -1,10 +1,10 @@
-// One step of the store's shape.
+// One migration of the store's schema.
 
 export interface Migration {
-  /** Counts from 1 without holes; never reused, never edited once released. */
+  /** Consecutive from 1; never reused, never edited once released. */
   readonly version: number;
   readonly name: string;
   readonly up: string;
-  /** Tables whose number of rows it changes on purpose; all others must keep theirs. */
+  /** Tables whose number of rows changes on purpose; all others must keep theirs. */
   readonly recounts?: readonly string[];
 }

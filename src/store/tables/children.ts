@@ -95,9 +95,9 @@ function toValues(child: ChildRecord): SqlValue[] {
 
 function toChild(row: SqlRow): ChildRecord {
   const state = text(row, "state");
-  if (!states.has(state)) throw damaged("state is not one of a sub-agent");
+  if (!states.has(state)) throw damaged("state is not valid for a subagent");
   const status = row["status"];
-  if (status !== null && !statuses.has(String(status))) throw damaged("status is not one of a sub-agent");
+  if (status !== null && !statuses.has(String(status))) throw damaged("status is not valid for a subagent");
   return {
     runId: text(row, "run_id"),
     childKey: text(row, "child_key") as SessionKey,

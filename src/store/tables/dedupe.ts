@@ -1,4 +1,4 @@
-// The table of things that may happen once: the first to claim a key does it, the others read how it went.
+// The table of actions that may happen once: the first to claim a key does it, later callers read its result.
 import { fromJson, readRecord, toJson } from "../row.ts";
 import { act, change, firstRow, type Sql } from "../sql.ts";
 import type { DedupeTable } from "../store.ts";

@@ -1,4 +1,4 @@
-// The tables of paired devices and of the requests that wait for a yes.
+// The tables of paired devices and of pending pairing requests.
 import { fromJson, readRecord, readRecords, toJson } from "../row.ts";
 import { act, change, firstRow, rows, type ReportDamage, type Sql } from "../sql.ts";
 import type { DeviceTable } from "../store.ts";

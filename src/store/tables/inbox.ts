@@ -1,4 +1,4 @@
-// The table of the inbox (`letters`): one durable row per turn that a session was asked to run.
+// The table of the inbox (named `letters`): one durable row per turn that was posted to a session.
 import { OpenClawError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
 import { damaged, fromJson, number, optionalJson, readRecord, readRecords, text, toJson } from "../row.ts";
@@ -24,7 +24,7 @@ export function createInbox(sql: Sql, report: ReportDamage): InboxTable {
       const values = [id, sessionKey, runId, at, toJson(body)];
       return sql.write(() => postOne(id, values), { durable: true });
     },
-    // Need not survive a power cut: a claim that is forgotten and one that is reclaimed end the same, as pending.
+    // Not durable: a lost claim and a reclaimed one both become pending again.
     claim: (sessionKey, limit) =>
       sql.write(
         function* () {
@@ -86,7 +86,7 @@ function* readOne(id: string): Steps<InboxEntry | undefined> {
 
 function toInboxEntry(row: SqlRow): InboxEntry {
   const state = text(row, "state");
-  if (!states.has(state)) throw damaged("state is not one of an inbox entry");
+  if (!states.has(state)) throw damaged("state is not valid for an inbox entry");
   return {
     id: text(row, "id"),
     sessionKey: text(row, "session_key") as SessionKey,

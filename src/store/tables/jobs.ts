@@ -1,4 +1,4 @@
-// The table of jobs: what is to be done at set times, when each is due next, and the claim that lets a slot begin once.
+// The table of scheduled jobs: next due time, state, and the claim that lets a slot start once.
 import { fromJson, number, optionalNumber, readRecord, readRecords, text, toJson } from "../row.ts";
 import {
   act,

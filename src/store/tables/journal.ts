@@ -1,4 +1,4 @@
-// The table of tool calls: one row each, written at every call, so it is kept lean.
+// The table of tool calls: one small row per call.
 import { damaged, number, optionalJson, optionalNumber, optionalText, readRecords, text, toJson } from "../row.ts";
 import { act, change, rows, type ReportDamage, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
 import type { CallOutcome, JournalEntry, JournalQuery, JournalTable } from "../store.ts";
@@ -26,7 +26,7 @@ export function createJournal(sql: Sql, report: ReportDamage): JournalTable {
         const found = yield* rows(question, [...values, ...(query.limit === undefined ? [] : [query.limit])]);
         return readRecords("journal", "id", found, toEntry, report);
       }),
-    close: () =>
+    closeOpenEntries: () =>
       sql.write(() => change("UPDATE journal SET outcome = 'unknown' WHERE outcome = 'started' AND outcome <> 'ok'"), {
         durable: false,
       }),
@@ -48,7 +48,7 @@ function toConditions({ sessionKey, tool, outcome }: JournalQuery): { where: str
   const conditions: [text: string, value: SqlValue][] = [];
   if (sessionKey !== undefined) conditions.push(["session_key = ?", sessionKey]);
   if (tool !== undefined) conditions.push(["tool = ?", tool]);
-  // Nearly all calls end well, so only the others are indexed by outcome; saying so again lets that index be used.
+  // Most calls succeed, so only the others are indexed by outcome; repeating the condition lets SQLite use that index.
   if (outcome !== undefined)
     conditions.push([outcome === "ok" ? "outcome = ?" : "outcome = ? AND outcome <> 'ok'", outcome]);
   if (conditions.length === 0) return { where: "", values: [] };
@@ -60,7 +60,7 @@ function toConditions({ sessionKey, tool, outcome }: JournalQuery): { where: str
 
 function toEntry(row: SqlRow): JournalEntry {
   const outcome = text(row, "outcome");
-  if (!outcomes.has(outcome)) throw damaged("outcome is not one of a call");
+  if (!outcomes.has(outcome)) throw damaged("outcome is not valid for a call");
   return {
     id: text(row, "id"),
     at: number(row, "at"),

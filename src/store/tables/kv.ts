@@ -1,4 +1,4 @@
-// The table for small things that need no table of their own.
+// The table of small values that need no table of their own.
 import { fromJson, readRecord, readRecords, text, toJson } from "../row.ts";
 import { act, firstRow, rows, type ReportDamage, type Sql, type Steps } from "../sql.ts";
 import type { KvTable, KvWrite } from "../store.ts";
@@ -39,7 +39,7 @@ export function createKv(sql: Sql, report: ReportDamage): KvTable {
   };
 }
 
-/** For writes of other tables that must come with one here. What cannot be written throws at once, before any step. */
+/** For writes of other tables that include one here. An invalid value throws before the first statement. */
 export function kvSteps(writes: readonly (KvWrite | undefined)[]): () => Steps<void> {
   const rowsOf = writes.flatMap((write) => (write === undefined ? [] : [{ ...write, body: toJson(write.value) }]));
   return function* () {

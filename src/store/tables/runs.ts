@@ -1,4 +1,4 @@
-// The table of runs: what was started, and how it ended.
+// The table of runs and their outcomes.
 import type { SessionKey } from "../../core/names.ts";
 import { damaged, fromJson, number, optionalNumber, readRecord, readRecords, text, toJson } from "../row.ts";
 import { act, change, firstRow, rows, type ReportDamage, type Sql, type SqlRow } from "../sql.ts";
@@ -34,7 +34,7 @@ export function createRuns(sql: Sql, report: ReportDamage): RunTable {
 
 function toRun(row: SqlRow): RunRecord {
   const state = text(row, "state");
-  if (!states.has(state)) throw damaged("state is not one of a run");
+  if (!states.has(state)) throw damaged("state is not valid for a run");
   return {
     id: text(row, "id"),
     sessionKey: text(row, "session_key") as SessionKey,

@@ -18,13 +18,13 @@ const upsert = `INSERT INTO sessions (${columns}, haystack) VALUES (?, ?, ?, ?, 
   ON CONFLICT (key) DO UPDATE SET agent_id = excluded.agent_id, session_id = excluded.session_id,
     created_at = excluded.created_at, updated_at = excluded.updated_at, label = excluded.label,
     spawned_by = excluded.spawned_by, entry = excluded.entry, haystack = excluded.haystack`;
-// Another key may have taken the same session over.
+// Another key may use the same session.
 const deleteTranscript = `DELETE FROM transcript WHERE session_id = ?
   AND NOT EXISTS (SELECT 1 FROM sessions WHERE session_id = ?)`;
 const deleteUsage = "DELETE FROM kv WHERE space = ? AND key >= ? AND key < ?";
-// A key and a session id have no control characters, so no search can reach over the border of two fields.
+// Keys and session ids have no control characters, so a search never matches across two fields.
 const border = "\u001f";
-// SQLite refuses longer LIKE patterns (50,000 bytes); nothing that long is a name.
+// SQLite rejects longer LIKE patterns (50,000 bytes); no name is that long.
 const MAX_SEARCH_LENGTH = 4000;
 
 export function createSessions(sql: Sql, report: ReportDamage): SessionTable {
@@ -67,7 +67,7 @@ export function createSessions(sql: Sql, report: ReportDamage): SessionTable {
           const next = decide(current);
           if (next === undefined) return current;
           if (next.key !== key)
-            throw new OpenClawError("store.bad-record", `an update of ${key} may not write ${next.key}`);
+            throw new OpenClawError("store.bad-record", `an update of ${key} cannot write ${next.key}`);
           yield* act(upsert, toValues(next));
           return next;
         },

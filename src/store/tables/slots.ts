@@ -1,4 +1,4 @@
-// The table of slots: one row for each time a job was to run, and what became of it.
+// The table of slots: one row for each due time of a job, with its outcome.
 import { damaged, number, optionalNumber, optionalText, readRecord, readRecords, text } from "../row.ts";
 import { change, firstRow, rows, type ReportDamage, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
 import type { SlotRecord, SlotState, SlotTable } from "../store.ts";
@@ -95,7 +95,7 @@ export function slotValues(slot: SlotRecord): SqlValue[] {
 
 function toSlot(row: SqlRow): SlotRecord {
   const state = text(row, "state");
-  if (!states.has(state)) throw damaged("state is not one of a slot");
+  if (!states.has(state)) throw damaged("state is not valid for a slot");
   return {
     jobId: text(row, "job_id"),
     slot: text(row, "slot"),

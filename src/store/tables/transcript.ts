@@ -1,4 +1,4 @@
-// The table of transcripts: append-only entries, numbered within their session and sealed with a checksum.
+// The table of transcripts: append-only entries, numbered within their session and protected by a checksum.
 import { damaged, fromJson, isDamage, number, reasonOf, text, toJson } from "../row.ts";
 import { sealOf, type Sealed } from "../seal.ts";
 import { act, firstRow, rows, type ReportDamage, type Sql, type SqlRow, type Steps } from "../sql.ts";
@@ -22,7 +22,7 @@ export function createTranscript(sql: Sql, report: ReportDamage): TranscriptTabl
           return yield* readTailPiecewise(sessionId, limit, before, report);
         }
       }),
-    // Numbered from 1 without holes: the last number is the count, found without counting.
+    // Entries are numbered from 1 without gaps, so the last number is the count.
     count: (sessionId) => sql.read(() => readLastSeq(sessionId)),
   };
 }
@@ -59,7 +59,7 @@ function* readTail(sessionId: string, limit: number, before: number | undefined)
   return found.toReversed();
 }
 
-/** A bad page takes down a whole question but not its neighbours: ask for each entry alone. */
+/** A bad page fails a whole query but not its neighbors, so each entry is read alone. */
 function* readTailPiecewise(
   sessionId: string,
   limit: number,
@@ -89,14 +89,14 @@ function toEntry(sessionId: string, row: SqlRow, report: ReportDamage): StoredEn
   const seq = number(row, "seq");
   try {
     const [id, type, at, body] = [text(row, "id"), text(row, "type"), number(row, "at"), row["body"] as string | null];
-    if (row["seal"] !== sealOf({ sessionId, seq, id, type, at, body })) throw damaged("its checksum does not fit");
+    if (row["seal"] !== sealOf({ sessionId, seq, id, type, at, body })) throw damaged("its checksum does not match");
     return { id, type, at, body: fromJson(row, "body"), seq };
   } catch (error) {
     return lost(sessionId, seq, reasonOf(error), report);
   }
 }
 
-/** Keeps the place of an entry that cannot be read, so that its neighbours keep their numbers. */
+/** Takes the place of an unreadable entry, so that the others keep their numbers. */
 function lost(sessionId: string, seq: number, reason: string, report: ReportDamage): StoredEntry {
   report({ table: "transcript", record: `${sessionId} #${seq}`, reason });
   return { id: `damaged-${seq}`, type: "damaged", at: 0, body: { reason }, seq };
