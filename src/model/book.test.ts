@@ -1,4 +1,4 @@
-// Which models come, with which credential, found where: real files, real loopback servers, a clock held still.
+// The choice of models and credentials, with real files, real loopback servers and a fixed clock.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,7 +47,7 @@ function broker(config: Config, env: Env = {}, stored?: unknown): Desk {
 
 const signal = new AbortController().signal;
 
-test("names: aliases, default provider, case, pins, allowlist", () => {
+test("resolves names: aliases, default provider, letter case, pins, allowlist", () => {
   const config: Config = {
     agents: { defaults: { models: { "anthropic/claude-opus-4-6": {}, "openai/gpt-5-mini": { alias: "Small" } } } },
     models: { providers: { local: { baseUrl: "http://127.0.0.1:1/v1", models: [{ id: "Qwen-Big" }] } } },
@@ -65,7 +65,7 @@ test("names: aliases, default provider, case, pins, allowlist", () => {
   assert.equal(isModelAllowed({}, { provider: "x", id: "y" }), true);
 });
 
-test("candidates: primary, fall-backs, the agent's own, override first and primary last", async () => {
+test("orders candidates: primary, fallbacks, the agent's own, override first and primary last", async () => {
   const { book } = broker({
     agents: {
       defaults: { model: { primary: "openai/gpt-5.2", fallbacks: ["anthropic/claude-sonnet-4-5"] } },
@@ -84,7 +84,7 @@ test("candidates: primary, fall-backs, the agent's own, override first and prima
   assert.deepEqual(await names("main", { provider: "x", id: "y" }), ["y", "claude-sonnet-4-5", "gpt-5.2"]);
 });
 
-test("with nothing configured: keys in the environment in their order, then a server on this machine", async () => {
+test("without a config, uses keys of the environment in order, then a local server", async () => {
   const keyed = broker({}, { OPENAI_API_KEY: "sk-b", GEMINI_API_KEY: "g" });
   assert.deepEqual(await keyed.book.candidates({ agentId: "main" }), [{ provider: "openai", id: "gpt-5.2" }]);
   assert.deepEqual(await broker({}).book.candidates({ agentId: "main" }), []);
@@ -105,7 +105,7 @@ test("with nothing configured: keys in the environment in their order, then a se
   await server.close();
 });
 
-test("nobody looks for servers while keys or a config are there", async () => {
+test("does not search for servers when there are keys or a config", async () => {
   const server = await startFakeOpenAI([say("x")]);
   const { book } = broker(
     { agents: { defaults: { model: "openai/gpt-5.2" } } },
@@ -117,7 +117,7 @@ test("nobody looks for servers while keys or a config are there", async () => {
   await server.close();
 });
 
-test("facts: the config's entry, the known model, a careful guess", () => {
+test("takes facts from the config entry, the known model, or a cautious guess", () => {
   const { book } = broker({
     models: {
       providers: {
@@ -140,7 +140,7 @@ test("facts: the config's entry, the known model, a careful guess", () => {
   assert.equal(book.facts({ provider: "ollama", id: "what" }).contextWindow, 32_768);
 });
 
-test("profiles rotate on 429, rest 1, 5, 25, 60 minutes, and the file keeps it with the rest of its keys", async () => {
+test("rotates profiles on 429, cools down for 1, 5, 25, 60 minutes, and stores that in the file", async () => {
   const server = await startFakeOpenAI((request) =>
     request.headers["authorization"] === "Bearer key-two-22222222" ? say("two") : fail(429),
   );
@@ -193,7 +193,7 @@ test("profiles rotate on 429, rest 1, 5, 25, 60 minutes, and the file keeps it w
   await server.close();
 });
 
-test("billing rests 5 hours, then twice as long, at most 24; a day without failure forgets", async () => {
+test("billing failures cool down for 5 hours, then twice as long, at most 24; a day without failure resets it", async () => {
   const ref = { provider: "anthropic", id: "claude-sonnet-4-5" };
   const { book, clock, profiles } = broker(
     {},
@@ -216,7 +216,7 @@ test("billing rests 5 hours, then twice as long, at most 24; a day without failu
   assert.equal((await book.open(ref, "main"))?.profile, "anthropic:default", "the clock was set back");
 });
 
-test("a broken profile file is left alone and environment keys still work", async () => {
+test("leaves a broken profile file unchanged, and environment keys still work", async () => {
   const { book, profiles } = broker({}, { ANTHROPIC_API_KEY: "sk-ant-1" }, "{ broken");
   const ref = { provider: "anthropic", id: "claude-sonnet-4-5" };
   assert.equal((await book.open(ref, "main"))?.profile, "env:ANTHROPIC_API_KEY");
@@ -225,7 +225,7 @@ test("a broken profile file is left alone and environment keys still work", asyn
   assert.equal(readFileSync(profiles, "utf8"), "{ broken");
 });
 
-test("an expired login, an unknown protocol and a pinned profile that is not there open nothing", async () => {
+test("opens no model for an expired login, an unknown protocol or a missing pinned profile", async () => {
   const { book, clock } = broker(
     {
       models: {
@@ -246,7 +246,7 @@ test("an expired login, an unknown protocol and a pinned profile that is not the
   assert.equal(await book.open({ provider: "openai", id: "gpt-5.2", profile: "openai:you" }, "main"), undefined);
 });
 
-test("testing a model that fails says why", async () => {
+test("reports why a model test failed", async () => {
   const server = await startFakeOpenAI([
     fail(401, { error: { message: "Incorrect API key provided", type: "invalid_request_error" } }),
   ]);

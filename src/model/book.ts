@@ -56,7 +56,7 @@ export function createModelBook(deps: ModelBookDeps): ModelBook {
       const [choice] = choicesFor(ref, agentId, found).filter(({ restsUntil }) => resting || restsUntil === undefined);
       if (place === undefined || choice === undefined) return undefined;
       if (!isModelApi(place.api)) {
-        log.warn(`the protocol ${place.api} of ${ref.provider} is not supported`, {
+        log.warn(`${ref.provider} uses the protocol ${place.api}, which is not supported`, {
           hint: `models.providers.${ref.provider}.api`,
         });
         return undefined;
@@ -92,6 +92,16 @@ export function createModelBook(deps: ModelBookDeps): ModelBook {
       return choicesFor(ref, agentId, discovery.known()).filter(({ restsUntil }) => restsUntil === undefined).length;
     },
     facts: (ref) => factsOf(config(), ref, discovery.known()),
+    imageModels: (agentId) =>
+      imageRefs(config(), agentId, (ref) => choicesFor(ref, agentId, discovery.known()).length > 0),
+    async endpoint(ref, agentId) {
+      const found = await serversFor(ref);
+      const place = placeOf(config(), ref, found);
+      const choice = choicesFor(ref, agentId, found).find(({ restsUntil }) => restsUntil === undefined);
+      if (place === undefined || choice === undefined) return undefined;
+      const { api, baseUrl, headers } = place;
+      return { ref, api, baseUrl, headers, credential: choice.credential, profile: choice.profile };
+    },
     async list() {
       const found = await discovery.find();
       return allModels(config(), found).map((entry) => ({
@@ -125,6 +135,30 @@ function primaryOf(choice: ModelChoice): string | undefined {
 function fallbacksOf(choice: ModelChoice): readonly string[] | undefined {
   return typeof choice === "string" ? undefined : choice?.fallbacks;
 }
+
+/**
+ * The models that answer questions about pictures: the configured ones; otherwise the default model when it accepts
+ * images, a model of the same provider that does, or the first well-known one with a credential.
+ */
+function imageRefs(config: Config, agentId: string, hasCredential: (ref: ModelRef) => boolean): readonly ModelRef[] {
+  const configured = namesIn(config.agents?.defaults?.imageModel).flatMap((name) => parseModelRef(name, config) ?? []);
+  if (configured.length > 0) return unique(configured);
+  const seesImages = (ref: ModelRef): boolean => factsOf(config, ref, []).input.includes("image");
+  const [first] = chosenRefs(config, agentId, undefined);
+  const sameProvider = allModels(config, []).filter(({ provider }) => provider === first?.provider);
+  const wellKnown = config.models?.mode === "replace" ? [] : imageProviders.flatMap(firstChoiceOf);
+  const providerModels = allModels(config, []).filter(({ source }) => source === "config");
+  const found = [...(first === undefined ? [] : [first]), ...sameProvider, ...providerModels, ...wellKnown].find(
+    (ref) => seesImages(ref) && hasCredential(ref),
+  );
+  return found === undefined ? [] : [{ provider: found.provider, id: found.id }];
+}
+
+/** Tried in this order when the default model's provider has no model for pictures. */
+const imageProviders = ["openai", "anthropic", "google"];
+
+const firstChoiceOf = (provider: string): readonly ModelRef[] =>
+  firstChoices.filter((choice) => choice.provider === provider);
 
 /** Without a configured model: a configured provider, a key, or a server on this machine (docs/decisions/0026-models-are-found.md). */
 async function firstFound(

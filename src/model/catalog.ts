@@ -95,11 +95,11 @@ export function placeOf(config: Config, ref: ModelRef, found: readonly FoundServ
   const server = found.find(({ provider }) => provider === ref.provider);
   if (configured === undefined && known === undefined && server === undefined) return undefined;
   const model = configuredModel(configured, ref.id);
-  const baseUrl = configured?.baseUrl ?? server?.baseUrl ?? known?.baseUrl;
+  const baseUrl = ref.baseUrl ?? configured?.baseUrl ?? server?.baseUrl ?? known?.baseUrl;
   return {
     api: model?.api ?? configured?.api ?? known?.api ?? "openai-completions",
     baseUrl,
-    headers: { ...configured?.headers, ...model?.headers },
+    headers: { ...configured?.headers, ...model?.headers, ...ref.headers },
     apiKey: configured?.apiKey === "" ? undefined : configured?.apiKey,
     envKeys: known?.envKeys ?? [`${ref.provider.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}_API_KEY`],
     asBearer: configured?.authHeader === true || configured?.auth === "token" || configured?.auth === "oauth",

@@ -1,4 +1,4 @@
-// Servers on this machine: a port that a person named is given time to answer.
+// Local servers: a configured port gets more time to answer.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { systemClock } from "../base/clock.ts";
 import { createDiscovery } from "./discover.ts";
 
-test("a named server that takes its time is found; without a name there is none", async (t) => {
+test("finds a slow server on a configured port, and none without configuration", async (t) => {
   const server = createServer((_request, response) => {
     setTimeout(() => {
       response.setHeader("content-type", "application/json");
@@ -18,6 +18,7 @@ test("a named server that takes its time is found; without a name there is none"
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
   const named = createDiscovery({ env: { OPENCLAW_DISCOVERY_PORTS: `vllm=${port}` }, clock: systemClock });
+  // embed-1 is left out, because its name says that it does not chat.
   assert.deepEqual(await named.find(), [
     { provider: "vllm", baseUrl: `http://127.0.0.1:${port}/v1`, models: [{ id: "tiny" }] },
   ]);

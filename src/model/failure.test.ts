@@ -1,4 +1,4 @@
-// The sentences of vendors and local servers, each with the name we give the failure.
+// Messages of vendors and local servers, and their classification.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -30,7 +30,7 @@ const tooLong: readonly string[] = [
   "invalid params, context window exceeds limit",
 ];
 
-test("every vendor's word for too long is context", () => {
+test("classifies every vendor's message for a request that is too long as context", () => {
   const kinds = tooLong.map((message) => name(http(400, { error: { message } })).kind);
   assert.deepEqual(
     kinds,
@@ -38,7 +38,7 @@ test("every vendor's word for too long is context", () => {
   );
 });
 
-test("statuses and bodies become kinds", () => {
+test("classifies statuses and bodies", () => {
   const cases: readonly (readonly [FailureKind, unknown])[] = [
     ["auth", http(401, { error: { message: "Incorrect API key provided" } })],
     [
@@ -80,7 +80,7 @@ test("statuses and bodies become kinds", () => {
   );
 });
 
-test("Retry-After in seconds, as a date, in milliseconds, and Google's way", () => {
+test("reads Retry-After in seconds, as a date, in milliseconds, and in Google's format", () => {
   const body = { error: { message: "slow down" } };
   const waits = [
     http(429, body, { "retry-after": "12" }),
@@ -93,7 +93,7 @@ test("Retry-After in seconds, as a date, in milliseconds, and Google's way", () 
   assert.deepEqual(waits, [12_000, 30_000, 0, 250, 34_500, undefined]);
 });
 
-test("a key in the answer is masked and the message stays short", () => {
+test("redacts a key in the response and keeps the message short", () => {
   const failure = name(http(401, { error: { message: `bad key ${secret} ${"x".repeat(5000)}` } }));
   assert.ok(!failure.message.includes(secret));
   assert.ok(failure.message.length < 400, String(failure.message.length));

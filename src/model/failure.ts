@@ -137,9 +137,9 @@ const leads: Readonly<Record<FailureKind, string>> = {
   invalid: "the request was refused",
   unsupported: "the model does not have what was asked for",
   network: "no connection to the model",
-  timeout: "no answer in time",
-  garbled: "the answer could not be read",
-  empty: "the answer was empty",
+  timeout: "no response in time",
+  garbled: "the response could not be read",
+  empty: "the response was empty",
   aborted: "stopped",
 };
 

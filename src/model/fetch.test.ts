@@ -1,4 +1,4 @@
-// The line itself: lines kept open that went stale, redirects, addresses that accept and say nothing.
+// Connections: reused ones that became stale, redirects, servers that accept but do not answer.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { createServer as createPlainServer, type AddressInfo, type Socket } from "node:net";
@@ -9,7 +9,7 @@ import { createFetch } from "./fetch.ts";
 
 const quiet = { connected: () => undefined };
 
-test("a line the server closed meanwhile is not a failure", async () => {
+test("retries on a connection that the server closed meanwhile", async () => {
   const used = new Map<Socket, number>();
   const server = createServer((request, response) => {
     const count = (used.get(request.socket) ?? 0) + 1;
@@ -30,7 +30,7 @@ test("a line the server closed meanwhile is not a failure", async () => {
   server.close();
 });
 
-test("a redirect is an answer, not an order: keys go where they were meant to go", async () => {
+test("does not follow a redirect, so that keys reach only the configured host", async () => {
   const hits: string[] = [];
   const server = createServer((request, response) => {
     hits.push(request.url ?? "");
@@ -46,7 +46,7 @@ test("a redirect is an answer, not an order: keys go where they were meant to go
   server.close();
 });
 
-test("an address that accepts but never shakes hands misses the connect deadline", async () => {
+test("misses the connect deadline when a server accepts but never completes the handshake", async () => {
   const sockets: Socket[] = [];
   const server = createPlainServer((socket) => void sockets.push(socket.on("error", () => undefined)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

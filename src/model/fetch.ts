@@ -2,6 +2,7 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Agent as SecureAgent } from "node:https";
 import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 
 export interface FetchWatch {
@@ -30,33 +31,65 @@ export function createFetch(watch: FetchWatch): typeof globalThis.fetch {
     const headers = Object.fromEntries(new Headers(init.headers));
     const body = typeof init.body === "string" ? init.body : undefined;
     const { signal } = init;
-    const wish: Request = { url, method: init.method ?? "GET", headers, body, signal: signal ?? undefined, watch };
-    const message = await send(wish).catch((error: unknown) => {
-      // The server closed an idle connection just as it was reused: nothing was read, so the request is sent again.
-      if (error instanceof StaleLine) return send(wish);
-      throw error;
-    });
-    return toResponse(message);
+    const request: OutgoingRequest = {
+      url,
+      method: init.method ?? "GET",
+      headers,
+      body,
+      signal: signal ?? undefined,
+      watch,
+    };
+    return toResponse(await sendFresh(request));
   };
 }
 
-interface Request {
+function sendFresh(request: OutgoingRequest): Promise<IncomingMessage> {
+  return send(request).catch((error: unknown) => {
+    // The server closed an idle connection just as it was reused: nothing was read, so the request is sent again.
+    if (error instanceof StaleConnection) return send(request);
+    throw error;
+  });
+}
+
+/** A body that is produced while it is sent; opened again when the request is repeated. */
+export interface StreamedBody {
+  readonly length: number;
+  open(): AsyncIterable<Uint8Array>;
+}
+
+/** Sends a body that is too large to be held in memory. */
+export async function postStream(
+  url: string,
+  options: {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: StreamedBody;
+    readonly signal: AbortSignal;
+  },
+): Promise<Response> {
+  const { headers, body, signal } = options;
+  const request = { url: new URL(url), method: "POST", headers: { ...headers }, body, signal, watch: unwatched };
+  return toResponse(await sendFresh(request));
+}
+
+const unwatched: FetchWatch = { connected() {} };
+
+interface OutgoingRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: Record<string, string>;
-  readonly body: string | undefined;
+  readonly body: string | StreamedBody | undefined;
   readonly signal: AbortSignal | undefined;
   readonly watch: FetchWatch;
 }
 
-class StaleLine extends Error {}
+class StaleConnection extends Error {}
 
-function send({ url, method, headers, body, signal, watch }: Request): Promise<IncomingMessage> {
+function send({ url, method, headers, body, signal, watch }: OutgoingRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(abortReason(signal));
     const request = start(url, {
       method,
-      headers: body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) },
+      headers: body === undefined ? headers : { ...headers, "content-length": String(lengthOf(body)) },
     });
     const onAbort = (): void => void request.destroy(signal === undefined ? undefined : abortReason(signal));
     signal?.addEventListener("abort", onAbort, { once: true });
@@ -67,11 +100,16 @@ function send({ url, method, headers, body, signal, watch }: Request): Promise<I
     });
     request.on("response", resolve);
     request.on("error", (error) =>
-      reject(request.reusedSocket && isReset(error) && signal?.aborted !== true ? new StaleLine() : error),
+      reject(request.reusedSocket && isReset(error) && signal?.aborted !== true ? new StaleConnection() : error),
     );
-    request.end(body);
+    if (typeof body !== "object") request.end(body);
+    // Also fails when the server answers before it has read everything: then the answer counts.
+    else pipeline(body.open(), request).catch(reject);
   });
 }
+
+const lengthOf = (body: string | StreamedBody): number =>
+  typeof body === "string" ? Buffer.byteLength(body) : body.length;
 
 function start(url: URL, options: RequestOptions): ClientRequest {
   if (url.protocol === "https:") {

@@ -56,18 +56,18 @@ export type ModelEvent =
 export type StopReason = "stop" | "tool-calls" | "length" | "refusal" | "other";
 
 export type FailureKind =
-  | "auth" //      wrong or missing credential
-  | "billing" //   no money
-  | "rate-limit" // slow down
+  | "auth" // wrong or missing credential
+  | "billing" // no credit
+  | "rate-limit" // rate limit
   | "overloaded" // 5xx
-  | "context" //   the request is longer than the model's window
-  | "invalid" //   the vendor refuses the request as such
-  | "unsupported" // the caller asked for a setting that this model does not have
-  | "network" //   no connection, TLS, dropped
-  | "timeout" //   a deadline of ours
-  | "garbled" //   an answer we cannot read
-  | "empty" //     an answer with nothing in it
-  | "aborted"; //  our caller stopped it
+  | "context" // the request exceeds the model's context window
+  | "invalid" // the vendor rejects the request
+  | "unsupported" // the model does not support a requested setting
+  | "network" // no connection, TLS, connection lost
+  | "timeout" // one of our deadlines
+  | "garbled" // an unreadable response
+  | "empty" // an empty answer
+  | "aborted"; // aborted by the caller
 
 export interface ModelFailure {
   readonly kind: FailureKind;
@@ -114,12 +114,36 @@ export interface ModelRef {
   readonly id: string;
   /** Only this auth profile (`provider/model@profile`). */
   readonly profile?: string;
+  /** This auth profile first, while it can be used. */
+  readonly preferredProfile?: string;
+  /** Instead of the provider's own. */
+  readonly baseUrl?: string;
+  /** Beside the provider's own. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ModelEndpoint {
+  readonly ref: ModelRef;
+  /** The protocol of its conversations, such as `openai-responses`. */
+  readonly api: string;
+  /** Undefined for the vendor's own. */
+  readonly baseUrl: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly credential: Credential | undefined;
+  /** For `report`. */
+  readonly profile: string;
+}
+
+export interface Credential {
+  /** `bearer` goes into Authorization even where the vendor has a header of its own for keys. */
+  readonly kind: "key" | "bearer";
+  readonly value: string;
 }
 
 /** Provides the models of a run from config, environment and auth profiles. */
 export interface ModelBook {
   /** Primary then fallbacks, for this agent and session override; empty when nothing is configured or found. */
-  candidates(wish: {
+  candidates(options: {
     readonly agentId: string;
     readonly override?: ModelRef | undefined;
     /** The conversation has images: models that accept images come first. */
@@ -129,12 +153,19 @@ export interface ModelBook {
    * Opens one with the best credential that is not cooling down (`resting`: even if it is); undefined when there is none.
    * Loads the vendor's package on first use.
    */
-  open(ref: ModelRef, agentId: string, wish?: { readonly resting?: boolean }): Promise<Model | undefined>;
+  open(ref: ModelRef, agentId: string, options?: { readonly resting?: boolean }): Promise<Model | undefined>;
   /** Reports how an attempt ended, for cool-down and rotation. */
   report(ref: ModelRef, agentId: string, outcome: "ok" | ModelFailure, profile?: string): Promise<void>;
   /** Number of credentials that can be used now, including the current one. */
   ready?(ref: ModelRef, agentId: string): Promise<number>;
   facts(ref: ModelRef): ModelFacts;
+  /** The configured image models, otherwise one found from the default model and the credentials; empty when there is none. */
+  imageModels(agentId: string): readonly ModelRef[];
+  /**
+   * Where the provider of a model is reached, for requests that are no conversation; undefined when the provider is
+   * unknown or has no credential that can be used now.
+   */
+  endpoint(ref: ModelRef, agentId: string): Promise<ModelEndpoint | undefined>;
   /** All models that can be named, and whether each has a credential. */
   list(): Promise<
     readonly (ModelRef & { readonly facts: ModelFacts; readonly ready: boolean; readonly source: string })[]

@@ -12,9 +12,9 @@ export interface ListedModel extends ModelRef {
 }
 
 /** Throws `model.unknown`, `model.ambiguous` or `model.not-allowed`, each with the names that are possible. */
-export function pickListedModel(wish: string, config: Config, listed: readonly ListedModel[]): ModelRef {
+export function pickListedModel(written: string, config: Config, listed: readonly ListedModel[]): ModelRef {
   const usable = listed.filter((row) => isModelAllowed(config, row));
-  const name = wish.trim();
+  const name = written.trim();
   const isBare = !name.includes("/") && !aliasesOf(config).has(name.toLowerCase());
   const found = isBare ? byId(name, usable) : byReference(name, config, usable);
   if (found !== undefined) return found;

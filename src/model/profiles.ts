@@ -10,7 +10,7 @@ import type { Config } from "../config/schema/index.ts";
 import { OpenClawError } from "../core/error.ts";
 import { DEFAULT_AGENT, parseAgentId } from "../core/names.ts";
 import type { Place } from "./catalog.ts";
-import type { ModelFailure, ModelRef } from "./model.ts";
+import type { Credential, ModelFailure, ModelRef } from "./model.ts";
 import {
   readProfileFile,
   writeUsageStats,
@@ -18,7 +18,6 @@ import {
   type StoredCredential,
   type UsageStats,
 } from "./profile-file.ts";
-import type { Credential } from "./wire.ts";
 
 export interface Choice {
   /** A profile id; `env:NAME` or `config` for keys from elsewhere. */
@@ -88,7 +87,7 @@ export function createProfiles({ config, env, paths, clock, log }: ProfilesDeps)
         })),
         ...(place.needsKey ? [] : [{ profile: "none", credential: undefined, stats: {} }]),
       ].filter(({ profile }) => ref.profile === undefined || profile === ref.profile);
-      const kept = sticky.get(`${agentId}/${ref.provider}`);
+      const kept = ref.preferredProfile ?? sticky.get(`${agentId}/${ref.provider}`);
       return rows
         .map(({ profile, credential, stats }) => ({ profile, credential, restsUntil: restingUntil(stats, now) }))
         .toSorted(

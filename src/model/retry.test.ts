@@ -1,4 +1,4 @@
-// Waiting, rotating and failing over against scripted models: no clock is waited for.
+// Retries, rotation and fallback against scripted models, without waiting on a clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -15,7 +15,7 @@ const failing = (kind: ModelFailure["kind"], more: Partial<ModelFailure> = {}): 
   { type: "error", error: { kind, message: `it was ${kind}`, ...more } },
 ];
 
-/** `plays[provider]` is what each try of that provider streams; profiles rotate when one is reported. */
+/** `plays[provider]` is what each attempt at that provider streams; profiles rotate when one is reported. */
 function scene(
   plays: Readonly<Record<string, readonly (readonly ModelEvent[])[]>>,
   profiles: Readonly<Record<string, readonly string[]>> = {},
@@ -29,9 +29,9 @@ function scene(
   const profilesOf = (provider: string): readonly string[] => profiles[provider] ?? ["only"];
   const book: ModelBook = {
     candidates: () => Promise.resolve([]),
-    async open({ provider, id }, _agentId, wish) {
+    async open({ provider, id }, _agentId, options) {
       const profile = profilesOf(provider).find(
-        (name) => wish?.resting === true || !resting.has(`${provider}:${name}`),
+        (name) => options?.resting === true || !resting.has(`${provider}:${name}`),
       );
       if (profile === undefined || plays[provider] === undefined) return undefined;
       opened.push(`${provider}:${profile}`);
@@ -57,6 +57,8 @@ function scene(
     ready: ({ provider }) =>
       Promise.resolve(profilesOf(provider).filter((name) => !resting.has(`${provider}:${name}`)).length),
     facts: ({ provider, id }) => assumedFacts(provider, id),
+    imageModels: () => [],
+    endpoint: async () => undefined,
     list: () => Promise.resolve([]),
   };
   const run = async (names: readonly string[], controller = new AbortController()): Promise<FailoverEvent[]> => {
@@ -83,7 +85,7 @@ test("backs off, twice as long each time, then answers", async () => {
   assert.deepEqual(reports, ["a:only:ok"]);
 });
 
-test("waits as long as the server says, but not longer than the purse", async () => {
+test("waits as long as the server asks, within the total limit", async () => {
   const patient = scene({ a: [failing("rate-limit", { retryAfterMs: 30_000 }), answer] });
   assert.equal(last(await patient.run(["a"])), "end");
   assert.deepEqual(patient.slept, [30_000]);
@@ -92,7 +94,7 @@ test("waits as long as the server says, but not longer than the purse", async ()
   assert.deepEqual([hopeless.slept, hopeless.reports], [[], ["a:only:rate-limit"]]);
 });
 
-test("tries five times, then goes on to the next model", async () => {
+test("tries five times, then falls back to the next model", async () => {
   const { run, opened } = scene({ a: [failing("overloaded")], b: [answer] });
   const events = await run(["a", "b"]);
   assert.equal(last(events), "end");
@@ -100,7 +102,7 @@ test("tries five times, then goes on to the next model", async () => {
   assert.deepEqual(events.filter(({ type }) => type === "model").length, 6);
 });
 
-test("another credential before waiting, another model before giving up", async () => {
+test("tries another credential before waiting, and another model before giving up", async () => {
   const { run, slept, opened, reports } = scene(
     { a: [failing("rate-limit"), failing("auth")], b: [answer] },
     { a: ["one", "two"] },
@@ -111,7 +113,7 @@ test("another credential before waiting, another model before giving up", async 
   assert.deepEqual(slept, []);
 });
 
-test("a refused request moves on at once; one that is too long is the caller's", async () => {
+test("a rejected request falls back immediately; one that is too long is returned to the caller", async () => {
   const refused = scene({ a: [failing("invalid")], b: [answer] });
   assert.equal(last(await refused.run(["a", "b"])), "end");
   assert.deepEqual(refused.opened, ["a:only", "b:only"]);
@@ -120,7 +122,7 @@ test("a refused request moves on at once; one that is too long is the caller's",
   assert.deepEqual(tooLong.opened, ["a:only"]);
 });
 
-test("a server that refuses to think is asked again without thinking", async () => {
+test("retries without reasoning when a server rejects it", async () => {
   const { run, opened } = scene(
     { a: [failing("invalid", { message: "reasoning_effort: unsupported value" }), answer] },
     {},
@@ -130,7 +132,7 @@ test("a server that refuses to think is asked again without thinking", async () 
   assert.deepEqual(opened, ["a:only"]);
 });
 
-test("after the first word a failure is final", async () => {
+test("a failure after the first text is final", async () => {
   const halfway: readonly ModelEvent[] = [{ type: "text", delta: "half" }, ...failing("network")];
   const { run, opened } = scene({ a: [halfway, answer], b: [answer] });
   const events = await run(["a", "b"]);
@@ -142,7 +144,7 @@ test("after the first word a failure is final", async () => {
   assert.equal(last(await scene({ a: [thinking, answer] }).run(["a"])), "end");
 });
 
-test("no model, no credential, everything resting: each says what it is", async () => {
+test("reports no model, no credential, and all credentials cooling down, each by its name", async () => {
   const nothing = (await scene({}).run([])).at(-1);
   assert.deepEqual(nothing, { type: "error", error: { kind: "auth", message: "no model is set up" } });
   const noKey = (await scene({}).run(["a"])).at(-1);

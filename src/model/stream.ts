@@ -194,8 +194,8 @@ function stopReason(dog: Watchdog, limits: Deadlines, signal: AbortSignal, provi
 
 function missedText(missed: Missed, { connectMs, firstTokenMs, stallMs }: Deadlines): string {
   if (missed === "connect") return `no connection within ${connectMs / 1000} s`;
-  if (missed === "first-token") return `nothing came within ${firstTokenMs / 1000} s`;
-  return `the answer stopped: nothing more came for ${stallMs / 1000} s`;
+  if (missed === "first-token") return `no response within ${firstTokenMs / 1000} s`;
+  return `the answer stopped: no data for ${stallMs / 1000} s`;
 }
 
 function rejection(signal: AbortSignal): Promise<never> {

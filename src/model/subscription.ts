@@ -1,4 +1,4 @@
-// Tells whether an agent's Anthropic credential is a subscription (OAuth or set-up token): such an agent has fewer heartbeats.
+// Tells whether an agent's Anthropic credential is a subscription (OAuth or setup token): such an agent has fewer heartbeats.
 import type { Env, Paths } from "../base/paths.ts";
 import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";

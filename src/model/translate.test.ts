@@ -1,4 +1,4 @@
-// The prompt we send: whatever a transcript holds, it is well formed, and it only grows at its end.
+// The prompt that is sent: well formed for any transcript, and it only grows at its end.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -65,7 +65,7 @@ const anyMessage: fc.Arbitrary<Message> = fc.oneof(
   }),
 );
 
-test("any transcript becomes a prompt every vendor takes", () => {
+test("turns any transcript into a prompt that every vendor accepts", () => {
   fc.assert(
     fc.property(fc.array(anyMessage, { maxLength: 12 }), (messages) => {
       const [system, ...turns] = toPrompt(asRequest(messages), target());
@@ -106,7 +106,7 @@ test("a longer conversation keeps the bytes of the shorter one", () => {
   for (let count = 1; count < whole.length; count += 1) assert.ok(bytes(count + 1).startsWith(bytes(count)));
 });
 
-test("cache marks stand on the system text and the last turns, never on more than four", () => {
+test("puts cache marks on the system text and the last turns, at most four", () => {
   const messages: Message[] = Array.from({ length: 9 }, (_, at): Message =>
     at % 2 === 0
       ? { role: "user", content: [{ type: "text", text: `q${at}` }], timestamp: 0 }
@@ -117,7 +117,7 @@ test("cache marks stand on the system text and the last turns, never on more tha
   assert.deepEqual(marked, [0, 7, 9]);
 });
 
-test("pictures are told about where they cannot be shown, and follow the result where it cannot hold them", () => {
+test("mentions images that cannot be shown, and sends them after a result that cannot contain them", () => {
   const picture = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
   const messages: Message[] = [
     { role: "user", content: [picture], timestamp: 0 },
@@ -130,7 +130,7 @@ test("pictures are told about where they cannot be shown, and follow the result 
   assert.deepEqual(roles, ["system", "user", "assistant", "tool", "user"]);
 });
 
-test("thinking is off for a vendor that would miss the thinking of calls it did not make", () => {
+test("turns reasoning off for a vendor that lacks the reasoning of replayed calls", () => {
   const call = { type: "toolCall", id: "c", name: "read", arguments: {} } as const;
   const begun = (replay?: unknown): Message[] => [
     { role: "user", content: [{ type: "text", text: "x" }], timestamp: 0 },

@@ -1,7 +1,7 @@
 // The contract of a vendor wire: a language model and the vendor's rules for requests.
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 
-import type { ModelFacts, ModelRequest } from "./model.ts";
+import type { Credential, ModelFacts, ModelRequest } from "./model.ts";
 
 export interface WireSettings {
   /** Our name of the provider, for messages and for options by provider. */
@@ -10,12 +10,6 @@ export interface WireSettings {
   readonly baseUrl: string | undefined;
   readonly credential: Credential | undefined;
   readonly headers: Readonly<Record<string, string>>;
-}
-
-export interface Credential {
-  /** `bearer` goes into Authorization even where the vendor has a header of its own for keys. */
-  readonly kind: "key" | "bearer";
-  readonly value: string;
 }
 
 export interface Wire {

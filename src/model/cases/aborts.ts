@@ -6,9 +6,9 @@ import { call, hang, say } from "../../../test/fakes/reply.ts";
 import type { Script } from "../../../test/fakes/server.ts";
 import type { ModelEvent } from "../model.ts";
 import { ask, failureOf, kinds, request, stopOf } from "./ask.ts";
-import type { MakeScene } from "./subject.ts";
+import type { OpenModelCase } from "./subject.ts";
 
-export function aborts(scene: MakeScene): void {
+export function aborts(open: OpenModelCase): void {
   const stages: readonly (readonly [string, Script, (event: ModelEvent) => boolean])[] = [
     ["before an answer", [hang("before")], () => false],
     ["after the status line", [hang("after")], () => false],
@@ -21,7 +21,7 @@ export function aborts(scene: MakeScene): void {
   ];
   for (const [name, script, isMoment] of stages) {
     it(`an abort ${name} closes the socket and is the last event`, async () => {
-      const { model, server } = await scene(script);
+      const { model, server } = await open(script);
       const controller = new AbortController();
       const events: ModelEvent[] = [];
       const timer = setTimeout(() => controller.abort(), 60);
@@ -36,20 +36,20 @@ export function aborts(scene: MakeScene): void {
     });
   }
 
-  it("an abort before the start sends nothing", async () => {
-    const { model, server } = await scene([say("no")]);
+  it("an abort before the start sends no request", async () => {
+    const { model, server } = await open([say("no")]);
     assert.deepEqual(kinds(await ask(model, {}, AbortSignal.abort())), ["error:aborted"]);
     assert.equal(server.requests.length, 0);
   });
 
-  it("a reader that walks away closes the socket", async () => {
-    const { model, server } = await scene([say("x".repeat(400), { chunks: 400, delayMs: 5 })]);
+  it("a consumer that stops reading closes the socket", async () => {
+    const { model, server } = await open([say("x".repeat(400), { chunks: 400, delayMs: 5 })]);
     for await (const event of model.stream(request(), new AbortController().signal)) if (event.type === "text") break;
     await server.requests[0]?.cut;
   });
 
   it("an abort after the end changes nothing", async () => {
-    const { model } = await scene([say("done")]);
+    const { model } = await open([say("done")]);
     const controller = new AbortController();
     const events = await ask(model, {}, controller.signal);
     controller.abort();

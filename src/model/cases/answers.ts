@@ -1,15 +1,15 @@
-// Answers that go well: text, calls, thinking, and how they end.
+// Successful answers: text, calls, reasoning, and stop reasons.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
 import { calls, empty, refuse, say, think } from "../../../test/fakes/reply.ts";
 import { ask, callsOf, kinds, lastOf, startsOf, stopOf, textOf } from "./ask.ts";
-import type { MakeScene, WireSubject } from "./subject.ts";
+import type { OpenModelCase, WireSubject } from "./subject.ts";
 
-export function answers(subject: WireSubject, scene: MakeScene): void {
-  it("streams text whose characters were torn apart on the way", async () => {
+export function answers(subject: WireSubject, open: OpenModelCase): void {
+  it("streams text whose characters were split on the way", async () => {
     const text = "Grüße 😀👩‍👩‍👧 漢字 \u{1F1E7}\u{1F1F7} — done";
-    const { model, server } = await scene([say(text, { chunks: text.length, shredBytes: 5 })]);
+    const { model, server } = await open([say(text, { chunks: text.length, shredBytes: 5 })]);
     const events = await ask(model);
     assert.equal(textOf(events), text);
     for (const event of events)
@@ -18,8 +18,8 @@ export function answers(subject: WireSubject, scene: MakeScene): void {
     assert.equal(server.requests.length, 1);
   });
 
-  it("counts tokens, and the cached ones apart", async () => {
-    const { model } = await scene([say("one two three four")]);
+  it("counts tokens, and cached ones separately", async () => {
+    const { model } = await open([say("one two three four")]);
     await ask(model);
     const end = lastOf(await ask(model));
     assert.ok(end?.type === "end");
@@ -28,25 +28,25 @@ export function answers(subject: WireSubject, scene: MakeScene): void {
     assert.equal(totalTokens, input + output + cacheRead + cacheWrite);
   });
 
-  it("reports an empty answer as such", async () => {
-    const { model } = await scene([empty()]);
+  it("reports an empty answer", async () => {
+    const { model } = await open([empty()]);
     assert.deepEqual(kinds(await ask(model)), ["error:empty"]);
   });
 
   it("ends with refusal when the model refuses", async () => {
-    const { model } = await scene([refuse("I will not do that.")]);
+    const { model } = await open([refuse("I will not do that.")]);
     const events = await ask(model);
     assert.equal(stopOf(events), "refusal");
     assert.equal(textOf(events), "I will not do that.");
   });
 
-  it("ends with length when the tokens ran out", async () => {
-    const { model } = await scene([say("and then", { finish: "length" })]);
+  it("ends with length when the token limit is reached", async () => {
+    const { model } = await open([say("and then", { finish: "length" })]);
     assert.equal(stopOf(await ask(model)), "length");
   });
 
-  it("gives calls in order, after their starts, with the arguments as they came", async () => {
-    const { model } = await scene([
+  it("returns calls in order, after their starts, with unchanged arguments", async () => {
+    const { model } = await open([
       calls(
         [
           { name: "read", args: { path: "a" }, id: "one" },
@@ -72,7 +72,7 @@ export function answers(subject: WireSubject, scene: MakeScene): void {
   });
 
   it("makes repeated call ids unique", async () => {
-    const { model } = await scene([
+    const { model } = await open([
       calls([
         { name: "read", args: { path: "a" }, id: "same" },
         { name: "read", args: { path: "b" }, id: "same" },
@@ -85,10 +85,10 @@ export function answers(subject: WireSubject, scene: MakeScene): void {
   });
 
   it(
-    "streams thinking and keeps what the vendor wants back",
+    "streams reasoning and keeps what the vendor expects back",
     { skip: subject.thinks ? false : "its protocol streams no thinking" },
     async () => {
-      const { model } = await scene([think("Let me see.", say("Yes."))]);
+      const { model } = await open([think("Let me see.", say("Yes."))]);
       const events = await ask(model, { thinking: "medium" });
       const thought = events.flatMap((event) => (event.type === "thinking" ? [event.delta] : [])).join("");
       assert.equal(thought, "Let me see.");

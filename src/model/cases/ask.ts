@@ -1,4 +1,4 @@
-// Asking a model and reading its events, for the shared cases.
+// Sends requests to a model and reads its events, for the shared cases.
 import assert from "node:assert/strict";
 
 import type { AssistantMessage, Message, ToolResultMessage } from "../../core/message.ts";
@@ -42,7 +42,7 @@ export async function ask(
 
 export const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }], timestamp: 0 });
 
-/** As the loop keeps it: text joined, calls after it, the vendor's replay beside them. */
+/** As the agent loop stores it: joined text, then calls, with the vendor's replay data. */
 export function assistantFrom(events: readonly ModelEvent[], { provider, id }: Model): AssistantMessage {
   const text = textOf(events);
   const end = lastOf(events);

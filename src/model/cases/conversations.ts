@@ -1,15 +1,15 @@
-// Conversations that go on: results, pictures, broken histories, turns of other vendors.
+// Longer conversations: results, images, broken histories, turns of other vendors.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
 import { call, say, think } from "../../../test/fakes/reply.ts";
 import type { AssistantMessage, Message, ToolResultMessage } from "../../core/message.ts";
 import { ask, assistantFrom, callBlock, onePixel, resultOf, resultsFor, textOf, user } from "./ask.ts";
-import type { MakeScene, WireSubject } from "./subject.ts";
+import type { OpenModelCase, WireSubject } from "./subject.ts";
 
-export function conversations(subject: WireSubject, scene: MakeScene): void {
-  it("carries a tool's result back", async () => {
-    const { model, server } = await scene([call("read", { path: "a" }), say("It says hello.")]);
+export function conversations(subject: WireSubject, open: OpenModelCase): void {
+  it("sends a tool's result back", async () => {
+    const { model, server } = await open([call("read", { path: "a" }), say("It says hello.")]);
     const first = await ask(model);
     const history = [user("look"), assistantFrom(first, model), ...resultsFor(first, "hello")];
     const second = await ask(model, { messages: history });
@@ -17,17 +17,17 @@ export function conversations(subject: WireSubject, scene: MakeScene): void {
     assert.ok(JSON.stringify(server.requests[1]?.body).includes("hello"));
   });
 
-  it("carries thinking through a tool round trip", async () => {
+  it("keeps reasoning through a tool round trip", async () => {
     const reply = call("read", { path: "a" });
-    const { model } = await scene([subject.thinks ? think("I should read it.", reply) : reply, say("Done.")]);
+    const { model } = await open([subject.thinks ? think("I should read it.", reply) : reply, say("Done.")]);
     const first = await ask(model, { thinking: "high", maxTokens: 30_000 });
     const history = [user("look"), assistantFrom(first, model), ...resultsFor(first, "x")];
     assert.equal(textOf(await ask(model, { messages: history, thinking: "high", maxTokens: 30_000 })), "Done.");
   });
 
-  it("sends pictures of people and of tools", async () => {
+  it("sends images of people and of tools", async () => {
     const picture = { type: "image", data: onePixel, mimeType: "image/png" } as const;
-    const { model, server } = await scene([call("camera", {}), say("A dot.")]);
+    const { model, server } = await open([call("camera", {}), say("A dot.")]);
     const asked: Message = { role: "user", content: [{ type: "text", text: "what is it" }, picture], timestamp: 0 };
     const first = await ask(model, { messages: [asked] });
     const [result] = resultsFor(first, "taken");
@@ -37,8 +37,8 @@ export function conversations(subject: WireSubject, scene: MakeScene): void {
     assert.equal(JSON.stringify(server.requests[1]?.body).split(onePixel).length - 1, 2);
   });
 
-  it("mends a broken history instead of being refused", async () => {
-    const { model } = await scene([say("fine")]);
+  it("repairs a broken history instead of being rejected", async () => {
+    const { model } = await open([say("fine")]);
     const messages: Message[] = [
       { role: "assistant", content: [{ type: "text", text: "I began this." }], timestamp: 0 },
       {
@@ -63,8 +63,8 @@ export function conversations(subject: WireSubject, scene: MakeScene): void {
     assert.equal(textOf(await ask(model, { messages })), "fine");
   });
 
-  it("takes over a conversation another vendor began", async () => {
-    const { model } = await scene([say("I go on.")]);
+  it("continues a conversation of another vendor", async () => {
+    const { model } = await open([say("I go on.")]);
     const foreign = {
       dialect: "another",
       model: "other",

@@ -1,4 +1,4 @@
-// Everything that goes wrong on the line or at the vendor, and the name it gets.
+// Failures of the connection or the vendor, and their classification.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
@@ -7,16 +7,16 @@ import type { Script } from "../../../test/fakes/server.ts";
 import { selfSigned } from "../../../test/fakes/tls.ts";
 import type { ModelFailure } from "../model.ts";
 import { ask, callsOf, failureOf, textOf } from "./ask.ts";
-import { impatient, type MakeScene, type WireSubject } from "./subject.ts";
+import { impatient, type OpenModelCase, type WireSubject } from "./subject.ts";
 
-export function failures(subject: WireSubject, scene: MakeScene): void {
+export function failures(subject: WireSubject, open: OpenModelCase): void {
   const fails = (name: string, script: Script, expected: Partial<ModelFailure>): void => {
     it(`${name} is ${expected.kind}`, async () => {
-      const { model } = await scene(script, expected.kind === "timeout" ? impatient : undefined);
+      const { model } = await open(script, expected.kind === "timeout" ? impatient : undefined);
       const failure = failureOf(await ask(model));
       assert.deepEqual({ ...failure, ...expected }, failure);
       assert.ok(failure.message.length > 10, failure.message);
-      assert.equal(textOf(await ask((await scene([say("usable")])).model)), "usable");
+      assert.equal(textOf(await ask((await open([say("usable")])).model)), "usable");
     });
   };
   fails("a request longer than the window", [fail(...subject.overflow)], { kind: "context" });
@@ -38,10 +38,10 @@ export function failures(subject: WireSubject, scene: MakeScene): void {
   fails("a call cut in half", [halfCall("read", '{"path": "/et', "cut")], { kind: "network" });
   fails("silence before the status line", [hang("before")], { kind: "timeout" });
   fails("silence after it", [hang("after")], { kind: "timeout" });
-  fails("an error told in the stream", [lateFail("", "Overloaded", "overloaded_error")], { kind: "overloaded" });
+  fails("an error event in the stream", [lateFail("", "Overloaded", "overloaded_error")], { kind: "overloaded" });
 
-  it("Retry-After as a date is understood", async () => {
-    const { model } = await scene([
+  it("reads Retry-After as a date", async () => {
+    const { model } = await open([
       fail(429, undefined, { "retry-after": new Date(Date.now() + 20_000).toUTCString() }),
     ]);
     const { retryAfterMs = 0 } = failureOf(await ask(model));
@@ -49,14 +49,14 @@ export function failures(subject: WireSubject, scene: MakeScene): void {
   });
 
   it("one token a minute ends at the deadline", async () => {
-    const { model, server } = await scene([drip(60_000)], impatient);
+    const { model, server } = await open([drip(60_000)], impatient);
     const events = await ask(model);
     assert.equal(failureOf(events).kind, "timeout");
     await server.requests[0]?.cut;
   });
 
-  it("a half call in an answer that ends well never becomes a whole one", async () => {
-    const { model } = await scene([halfCall("read", '{"path": "/et')]);
+  it("an incomplete call in a successful answer never becomes a complete one", async () => {
+    const { model } = await open([halfCall("read", '{"path": "/et')]);
     const events = await ask(model);
     if (subject.halfCallEnds === "error") assert.match(failureOf(events).kind, /garbled|network/);
     else
@@ -67,12 +67,12 @@ export function failures(subject: WireSubject, scene: MakeScene): void {
   });
 
   it("20 MB of arguments are a failure, not a call", async () => {
-    const { model } = await scene([call("write", { path: "a", text: "x".repeat(20_000_000) })]);
+    const { model } = await open([call("write", { path: "a", text: "x".repeat(20_000_000) })]);
     const events = await ask(model, {}, new AbortController().signal);
     assert.deepEqual([failureOf(events).kind, callsOf(events)], ["garbled", []]);
   });
 
-  it("a wrong key is told without showing it", async () => {
+  it("reports a wrong key without showing it", async () => {
     const secret = "sk-very-secret-0123456789abcdef";
     const server = await subject.start([say("no")], { key: "another" });
     const model = await subject.open(server.url, { secret });
@@ -84,7 +84,7 @@ export function failures(subject: WireSubject, scene: MakeScene): void {
     await Promise.all([server.close(), echo.close()]);
   });
 
-  it("a certificate nobody vouches for is network, and nothing is sent", async () => {
+  it("an untrusted certificate is a network failure, and no request is sent", async () => {
     const server = await subject.start([say("no")], { tls: selfSigned });
     const failure = failureOf(await ask(await subject.open(server.url)));
     assert.equal(failure.kind, "network");
@@ -92,7 +92,7 @@ export function failures(subject: WireSubject, scene: MakeScene): void {
     await server.close();
   });
 
-  it("nobody there is network", async () => {
+  it("a missing server is a network failure", async () => {
     const server = await subject.start([say("no")]);
     await server.close();
     assert.equal(failureOf(await ask(await subject.open(server.url))).kind, "network");

@@ -23,7 +23,7 @@ export async function loadAnthropic(settings: WireSettings): Promise<Wire> {
   };
 }
 
-/** The recorded config gives the root of the service; the package wants the version with it. */
+/** The recorded config has the base URL of the service; the package needs the version in it. */
 function versioned(baseUrl: string): string {
   const root = baseUrl.replace(/\/+$/, "");
   return /\/v\d+$/.test(root) ? root : `${root}/v1`;

@@ -1,4 +1,4 @@
-// Servers that speak chat completions: OpenRouter, Ollama, LM Studio, vLLM and whatever the config names.
+// Servers with the chat completions API: OpenRouter, Ollama, LM Studio, vLLM and custom ones.
 import { createHash } from "node:crypto";
 
 import { plainCallId, type Dialect, type Wire, type WireSettings } from "../wire.ts";
@@ -18,7 +18,7 @@ export async function loadOpenAICompatible(settings: WireSettings): Promise<Wire
         supportsStructuredOutputs: true,
         fetch,
       }).chatModel(modelId),
-    // "none" is a word few of these servers know: not to think is not to ask for it.
+    // Few of these servers know "none", so reasoning is turned off by omitting the setting.
     options: ({ thinking, settings }, facts) => ({
       ...(facts.reasoning && thinking !== "off" ? { reasoning: thinking } : {}),
       ...(settings?.singleCall === true ? { providerOptions: { compatible: { parallel_tool_calls: false } } } : {}),
@@ -34,7 +34,7 @@ const dialect: Dialect = {
   callId: plainCallId,
 };
 
-/** Mistral takes exactly nine letters or digits. */
+/** Mistral requires exactly nine letters or digits. */
 function nineLetters(id: string): string {
   if (/^[A-Za-z0-9]{9}$/.test(id)) return id;
   return createHash("sha256").update(id).digest("hex").slice(0, 9);

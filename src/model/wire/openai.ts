@@ -1,4 +1,4 @@
-// OpenAI itself: the Responses API, or chat completions where the config says so.
+// OpenAI itself: the Responses API, or chat completions where configured.
 import { plainCallId, type Dialect, type Wire, type WireSettings } from "../wire.ts";
 
 export async function loadOpenAI(settings: WireSettings, api: "responses" | "chat"): Promise<Wire> {
@@ -9,7 +9,7 @@ export async function loadOpenAI(settings: WireSettings, api: "responses" | "cha
     open(fetch) {
       const vendor = createOpenAI({
         ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
-        // Never undefined: the package would look into the environment by itself.
+        // Never undefined, because the package would then read the environment.
         apiKey: credential?.value ?? "none",
         headers,
         fetch,

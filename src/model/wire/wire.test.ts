@@ -1,4 +1,4 @@
-// Every vendor's wire against the shared cases, and every vendor taking over from every other in mid-conversation.
+// Every vendor's wire against the shared cases, and every vendor continuing a conversation of every other.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
@@ -135,10 +135,10 @@ const subjects: readonly WireSubject[] = [
 
 for (const subject of subjects) modelCases(subject);
 
-describe("hand-over between vendors", () => {
+describe("switching between vendors", () => {
   for (const first of subjects) {
     for (const second of subjects.filter(({ name }) => name !== first.name)) {
-      it(`${second.name} goes on where ${first.name} left a call`, async () => {
+      it(`${second.name} continues after an open call of ${first.name}`, async () => {
         const reply = call("read", { path: "a" });
         const begun = await first.start([first.thinks ? think("Reading helps.", reply) : reply]);
         const model = await first.open(begun.url);
