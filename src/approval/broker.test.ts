@@ -36,7 +36,7 @@ let folder = "";
 let store: Store;
 let broker: ApprovalBroker;
 let lines: string[] = [];
-let heard: string[] = [];
+let events: string[] = [];
 let nowMs = 0;
 
 const clock = { now: () => nowMs, ticks: () => performance.now() };
@@ -51,7 +51,7 @@ async function open(more: Partial<BrokerDeps> = {}): Promise<void> {
   });
   broker = createApprovalBroker({ store, clock, log, mask: createMask(["hunter2-hunter2"]), ...more });
   const note = (what: string) => (approval: Approval) =>
-    void heard.push(`${what} ${approval.id} ${approval.state} ${approval.decision ?? "-"} ${approval.reason ?? "-"}`);
+    void events.push(`${what} ${approval.id} ${approval.state} ${approval.decision ?? "-"} ${approval.reason ?? "-"}`);
   broker.watch({
     requested: note("requested"),
     resolved: note("resolved"),
@@ -65,7 +65,7 @@ async function open(more: Partial<BrokerDeps> = {}): Promise<void> {
 async function restart(more: Partial<BrokerDeps> = {}): Promise<void> {
   await store.close();
   store = await openStore({ file: join(folder, "store.sqlite") });
-  heard = [];
+  events = [];
   await open(more);
 }
 
@@ -78,7 +78,7 @@ const codeOf = async (work: Promise<unknown>): Promise<string> =>
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "openclaw-broker-"));
   store = await openStore({ file: join(folder, "store.sqlite") });
-  [lines, heard, nowMs] = [[], [], Date.now()];
+  [lines, events, nowMs] = [[], [], Date.now()];
   await open();
 });
 
@@ -121,7 +121,7 @@ describe("asking", () => {
     });
     assert.deepEqual(await kept[0], approval);
     assert.deepEqual(broker.pending(), [approval]);
-    assert.deepEqual(heard, ["requested a-question pending - -"]);
+    assert.deepEqual(events, ["requested a-question pending - -"]);
   });
 
   test("keeps the request when the caller changes its object afterwards (APR-001, APR-008)", async () => {
@@ -203,7 +203,7 @@ describe("answering", () => {
     assert.equal(await codeOf(broker.answer("nope", "deny", owner)), "approval.unknown");
     const { id, state, answeredBy } = await broker.answer(" AAAAAAAA-2 ", "allow-once", owner);
     assert.deepEqual([id, state, answeredBy], ["aaaaaaaa-2222", "allowed", owner]);
-    assert.deepEqual(heard.at(-1), "resolved aaaaaaaa-2222 allowed allow-once -");
+    assert.deepEqual(events.at(-1), "resolved aaaaaaaa-2222 allowed allow-once -");
   });
 
   test("accepts one of many answers at the same time and rejects the others as unknown (APR-014)", async () => {
@@ -216,7 +216,7 @@ describe("answering", () => {
       assert.equal(broker.get(id)?.decision, winner);
       assert.equal(await broker.wait(id), winner);
     }
-    assert.equal(heard.filter((line) => line.startsWith("resolved")).length, 50);
+    assert.equal(events.filter((line) => line.startsWith("resolved")).length, 50);
   });
 
   test("rejects an answer after the expiry, also when no timer has fired yet (APR-013)", async () => {
@@ -236,7 +236,7 @@ describe("answering", () => {
     assert.equal(await codeOf(broker.answer(id, "allow-once", owner)), "approval.unknown");
     assert.equal(await broker.withdraw(id, "again"), false);
     assert.equal(await broker.begin(id), false);
-    assert.equal(heard.at(-1), `resolved ${id} denied deny the turn was stopped`);
+    assert.equal(events.at(-1), `resolved ${id} denied deny the turn was stopped`);
   });
 
   test("can be given again when it could not be stored", async () => {
@@ -273,7 +273,7 @@ describe("waiting", () => {
     await open({ clock: systemClock });
     const { id } = await broker.askForClient(question({ timeoutMs: 20 }));
     assert.equal(await broker.wait(id), null);
-    assert.equal(heard.at(-1), `resolved ${id} expired - the approval expired without an answer`);
+    assert.equal(events.at(-1), `resolved ${id} expired - the approval expired without an answer`);
   });
 
   test("ends when the broker closes, and the approval stays pending", async () => {
@@ -300,7 +300,7 @@ describe("starting", () => {
     assert.equal(broker.get(id)?.state, "started");
     await broker.finish(id, "exit code 0");
     assert.deepEqual([broker.get(id)?.state, broker.get(id)?.reason], ["done", "exit code 0"]);
-    assert.equal(await broker.begin(id), false, "an answer is no standing permission (APR-011)");
+    assert.equal(await broker.begin(id), false, "an answer allows one start only (APR-011)");
   });
 
   test("is possible only for the agent and session that asked (APR-012)", async () => {
@@ -335,7 +335,7 @@ describe("starting", () => {
     assert.equal(broker.grantFor(id, user), undefined);
     assert.equal(await broker.begin(id, user), false);
     assert.equal(await broker.begin(id), false);
-    assert.equal(heard.at(-1), `lapsed ${id} denied allow-once it was allowed, but not started in time`);
+    assert.equal(events.at(-1), `lapsed ${id} denied allow-once it was allowed, but not started in time`);
   });
 
   test("of an unknown id returns false", async () => {
@@ -369,7 +369,7 @@ describe("after a restart", () => {
     const { id } = await broker.askForClient(question());
     nowMs += 120_001;
     await restart();
-    assert.deepEqual(heard, [`resolved ${id} expired - the approval expired without an answer`]);
+    assert.deepEqual(events, [`resolved ${id} expired - the approval expired without an answer`]);
     assert.equal(await codeOf(broker.answer(id, "allow-once", owner)), "approval.unknown");
   });
 
@@ -378,10 +378,10 @@ describe("after a restart", () => {
     await broker.answer(id, "allow-once", owner);
     await restart();
     const reason = "the gateway stopped between the answer and the start; nothing was run";
-    assert.deepEqual(heard, [`lapsed ${id} denied allow-once ${reason}`]);
+    assert.deepEqual(events, [`lapsed ${id} denied allow-once ${reason}`]);
     assert.equal(await broker.begin(id), false);
     await restart();
-    assert.deepEqual(heard, [], "reported once");
+    assert.deepEqual(events, [], "reported once");
   });
 
   test("an approval that had started is not started again", async () => {
@@ -389,7 +389,7 @@ describe("after a restart", () => {
     await broker.answer(id, "allow-once", owner);
     await broker.begin(id);
     await restart();
-    assert.deepEqual(heard, [
+    assert.deepEqual(events, [
       `interrupted ${id} done allow-once the gateway stopped while it ran; the outcome is not known`,
     ]);
     assert.equal(await broker.begin(id), false);
@@ -491,7 +491,7 @@ describe("a handler", () => {
     assert.equal(await broker.begin(id), false);
   });
 
-  test("hears of a denial, an expiry and a withdrawal, with the body", async () => {
+  test("is notified of a denial, an expiry and a withdrawal, with the body", async () => {
     const handler = register();
     const denied = await broker.ask(handler, "a", request);
     await broker.answer(denied.id, "deny", owner);
@@ -568,7 +568,7 @@ describe("a handler", () => {
     );
   });
 
-  test("hears after a restart of what was allowed and not started, and of what had started", async () => {
+  test("is notified after a restart of runs that were allowed and not started, and of runs that had started", async () => {
     const slow = register({ run: () => new Promise(() => {}) });
     const running = await broker.ask(slow, "sleep", request);
     await broker.answer(running.id, "allow-once", owner);

@@ -265,7 +265,7 @@ class Broker implements ApprovalBroker {
     }
   }
 
-  /** One change at a time for each approval, and durable before anyone hears of it. */
+  /** One change at a time for each approval, and stored before it is announced. */
   #step(id: string, transition: (current: Approval, now: number) => Approval): Promise<Approval> {
     return this.#lanes.run(`id ${id}`, async () => {
       const current = this.#records.get(id);
@@ -277,6 +277,7 @@ class Broker implements ApprovalBroker {
         this.#waiters.settle(next);
         this.#tell("resolved", next);
       } else if (current.state === "allowed" && next.state === "denied") this.#tell("lapsed", next);
+      else if (current.state === "started" && next.state === "done") this.#listeners.emit("finished", next);
       return next;
     });
   }
@@ -305,7 +306,9 @@ class Broker implements ApprovalBroker {
         ? transitions.GRANT_LIFE_MS
         : Math.min(expiresAtMs - this.#clock.now(), expiresAtMs - createdAtMs);
     const end = (current: Approval, now: number): Approval =>
-      state === "pending" ? transitions.expired(current, now) : transitions.lapsed(current, transitions.LAPSED, now);
+      state === "pending"
+        ? transitions.expired(current, now)
+        : transitions.lapsed(current, transitions.NOT_STARTED_IN_TIME, now);
     const timer = setTimeout(
       () => {
         this.#step(id, end).catch((error: unknown) => {

@@ -9,6 +9,8 @@ export interface ApprovalListener {
   resolved?(approval: Approval): void;
   /** Was allowed and did not start (refused by the rules in force, process died, too late): now denied, with a reason. */
   lapsed?(approval: Approval): void;
+  /** What it allowed has ended; `reason` says how. */
+  finished?(approval: Approval): void;
   /** Had started when the process died: the outcome is unknown, and it is not started again. */
   interrupted?(approval: Approval): void;
 }

@@ -33,7 +33,7 @@ export interface RequestForm {
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 24 * 3_600_000;
-export const LAPSED = "it was allowed, but not started in time";
+export const NOT_STARTED_IN_TIME = "it was allowed, but not started in time";
 /** How long an allowed approval can be started. */
 export const GRANT_LIFE_MS = 60_000;
 const MAX_BODY_CHARS = 1_000_000;
@@ -116,7 +116,7 @@ export function refused(current: Approval, reason: string, now: number): Approva
 
 export function started(current: Approval, now: number): Approval {
   if (current.state !== "allowed") return current;
-  if (now >= grantEnd(current)) return lapsed(current, LAPSED, now);
+  if (now >= grantEnd(current)) return lapsed(current, NOT_STARTED_IN_TIME, now);
   return { ...current, state: "started", startedAtMs: now };
 }
 
