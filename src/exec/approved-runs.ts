@@ -8,7 +8,7 @@ import { verifyPlan } from "./policy/freeze.ts";
 import { describePlan } from "./policy/preview.ts";
 import { addEntries } from "./policy/remember.ts";
 import type { ApprovedRuns, ExecDeps, Follow, PendingHostRun, PendingNodeRun, PendingRun } from "./exec-context.ts";
-import { isHeadless, type ExecCall } from "./exec-request.ts";
+import { isHeadless, type ExecCall, wantsInput } from "./exec-request.ts";
 import { rememberedOnNode } from "./node-always.ts";
 import type { NodeJob } from "./node-command.ts";
 import { deniedNotice, endOf, TAIL_CHARS, type Finished } from "./result.ts";
@@ -121,7 +121,7 @@ async function onGateway(deps: ExecDeps, follow: Follow, approval: Approval, bod
   await verifyPlan(plan);
   const isAlways = approval.decision === "allow-always";
   const remembered = isAlways ? addEntries(deps.stateDir, plan.agent, alwaysCovers(plan).entries) : [];
-  const running = await startPinned(deps, plan, { tty, timeoutMs });
+  const running = await startPinned(deps, plan, { tty, hasInput: wantsInput(body.args), timeoutMs });
   deps.noteUse(remembered, plan);
   const owner = {
     agent: plan.agent as AgentId,

@@ -55,7 +55,7 @@ export function describeRoute(config: Config, agent: AgentId, sandboxed: boolean
 
 /** The sandbox mode of an agent, where it is set, and the key that would change it. */
 export function modeOf(config: Config, agent: AgentId): { value: string; key: string; setKey: string } {
-  const index = indexOf(config, agent);
+  const index = agentIndex(config, agent);
   const own = agentConfig(config, agent)?.sandbox?.mode;
   if (own !== undefined) {
     const key = `agents.list[${index}].sandbox.mode`;
@@ -122,11 +122,12 @@ type RouteKey = keyof RouteSettings;
 
 function keysOf(config: Config, agent: AgentId): (key: RouteKey) => string {
   const own = agentConfig(config, agent)?.tools?.exec;
-  const index = indexOf(config, agent);
+  const index = agentIndex(config, agent);
   return (key) => (own?.[key] === undefined ? `tools.exec.${key}` : `agents.list[${index}].tools.exec.${key}`);
 }
 
-function indexOf(config: Config, agent: AgentId): number {
+/** The position in `agents.list`; -1 for an agent that is not listed. */
+export function agentIndex(config: Config, agent: AgentId): number {
   const entry = agentConfig(config, agent);
   return (config.agents?.list ?? []).findIndex((one) => one === entry);
 }

@@ -57,7 +57,7 @@ describe("elevation", () => {
   test("denies when exec is not allowed, with the key of the rule", () =>
     assert.deepEqual(keys(listed("ada"), { execAllowed: false, execKey: "tools.deny[0]" }), ["tools.deny[0]"]));
   test("denies subagents", () => assert.deepEqual(keys(listed("*"), { subagent: true }), ["session"]));
-  test("names every closed gate at once", () => {
+  test("names every closed gate in one error", () => {
     const config: Config = { tools: { elevated: { enabled: false } } };
     assert.deepEqual(keys(config, { subagent: true, execAllowed: false }), [
       "tools.elevated.enabled",

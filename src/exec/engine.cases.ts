@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { systemClock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
+import { silentLog } from "../base/log.ts";
 import { scanProcesses, type Process } from "./proc.ts";
 import type { PipelinePart, Running, RunOptions } from "./running.ts";
 import { createStartRun, type StartRunDeps } from "./start-run.ts";
@@ -23,13 +23,7 @@ export const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LANG: "C.UTF-
 /** Full rounds with OPENCLAW_PROCESS_ROUNDS=<n>. */
 export const rounds = (usual: number): number => Number(process.env["OPENCLAW_PROCESS_ROUNDS"] ?? usual);
 
-export const silentLog: Log = {
-  error: () => {},
-  warn: () => {},
-  info: () => {},
-  debug: () => {},
-  child: () => silentLog,
-};
+export { silentLog };
 
 export function openTestEngine(options: Partial<StartRunDeps> = {}): TestEngine {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-run-"));
@@ -57,7 +51,7 @@ export async function livingWith(isOne: (process: Process) => boolean): Promise<
 export async function until(isDone: () => boolean | Promise<boolean>, limitMs = 60_000): Promise<void> {
   const end = performance.now() + limitMs;
   while (!(await isDone())) {
-    if (performance.now() > end) throw new Error("it did not come to that in time");
+    if (performance.now() > end) throw new Error("the condition was not met in time");
     await sleep(10);
   }
 }

@@ -1,14 +1,12 @@
-// Variables a call may set, those it may not, and what of the gateway's own reaches a command.
+// Which variables a call may set, and which ones a command inherits from the gateway.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 
 import { ToolError } from "../core/error.ts";
 import { childEnvironment, isRejectedVariable, rejectVariables } from "./environment.ts";
 
-const shared = join(dirname(fileURLToPath(import.meta.url)), "../../../shared/attack/corpus.json");
+const table = new URL("../../test/attack/cases.json", import.meta.url);
 
 interface Attack {
   readonly id: string;
@@ -16,27 +14,23 @@ interface Attack {
   readonly input: { readonly params?: { readonly env?: Record<string, string> } };
 }
 
-test(
-  "rejects every variable of the attack table by name",
-  { skip: existsSync(shared) ? false : "needs ../shared/attack beside the project" },
-  () => {
-    const attacks = (JSON.parse(readFileSync(shared, "utf8")) as Attack[]).filter(({ area }) => area === "exec.env");
-    assert.ok(attacks.length >= 35);
-    for (const { id, input } of attacks) {
-      const env = input.params?.env ?? {};
-      const name = Object.keys(env)[0] ?? "";
-      assert.throws(
-        () => rejectVariables(env, "gateway"),
-        (error) =>
-          error instanceof ToolError &&
-          error.code === "exec.rejected-variable" &&
-          error.message.includes(name) &&
-          (error.details as { refused: boolean }).refused,
-        id,
-      );
-    }
-  },
-);
+test("rejects every variable of the attack table by name", () => {
+  const attacks = (JSON.parse(readFileSync(table, "utf8")) as Attack[]).filter(({ area }) => area === "exec.env");
+  assert.ok(attacks.length >= 35);
+  for (const { id, input } of attacks) {
+    const env = input.params?.env ?? {};
+    const name = Object.keys(env)[0] ?? "";
+    assert.throws(
+      () => rejectVariables(env, "gateway"),
+      (error) =>
+        error instanceof ToolError &&
+        error.code === "exec.rejected-variable" &&
+        error.message.includes(name) &&
+        (error.details as { refused: boolean }).refused,
+      id,
+    );
+  }
+});
 
 test("rejects families of loaders, interpreters, shells, build tools and clients in any case", () => {
   const names =

@@ -47,7 +47,7 @@ export function rejectVariables(env: Readonly<Record<string, string>>, host: Env
     if (!grammar.test(name)) throw refused(name, `${JSON.stringify(shown)} is not a valid variable name`);
     if (typeof value !== "string" || value.includes("\0") || !value.isWellFormed())
       throw refused(name, `the value of ${shown} is not plain text`);
-    if (host !== "sandbox" && leadsElsewhere(name, value))
+    if (host !== "sandbox" && isUnsafeValue(name, value))
       throw refused(name, `the value of ${shown} names a file or contains a shell function (host=${host})`);
     const isOurs = /^(?:OPENCLAW|MOLTBOT|CLAWDBOT)_/i.test(name);
     if (host === "sandbox" ? isOurs : isRejectedVariable(name))
@@ -56,7 +56,7 @@ export function rejectVariables(env: Readonly<Record<string, string>>, host: Env
 }
 
 /** Locale, terminal or time zone values that are paths, and values that old shells read as a function. */
-export function leadsElsewhere(name: string, value: string): boolean {
+export function isUnsafeValue(name: string, value: string): boolean {
   if (/^\(\)\s*\{/.test(value)) return true;
   if (name.toUpperCase() === "TZ") return /^[:/.]|\.\./.test(value);
   return lookedUpNames.test(name) && /[/\\]|\.\./.test(value);

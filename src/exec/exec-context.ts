@@ -60,7 +60,7 @@ export interface ExecContext {
 export interface Follow {
   /** Waits in the foreground, where aborting the call ends the command; after `yieldMs` the command continues alone. */
   inTurn(request: ExecRequest, running: Running, cwd: string): Promise<ExecOutcome>;
-  /** Lists the command as a background process at once and notifies the session if it runs longer than `noticeMs`. */
+  /** Lists the command as a background process immediately and notifies the session if it runs longer than `noticeMs`. */
   afterApproval(running: Running, owner: RunOwner, notice: ProgressNotice): Promise<Finished>;
 }
 

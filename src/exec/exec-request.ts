@@ -22,6 +22,14 @@ export interface ExecArgs {
   readonly elevated?: boolean;
 }
 
+/**
+ * Whether `process` may write to it. A command that is expected to end within the call reads an empty standard input,
+ * because programs such as rg and ssh read an open pipe until its end.
+ */
+export function wantsInput({ pty, background, yieldMs }: ExecArgs): boolean {
+  return pty === true || background === true || yieldMs !== undefined;
+}
+
 /** The parts of a tool call that matter to a command. */
 export interface ExecCall {
   /** The id of the run that made the call, if any. */

@@ -1,5 +1,6 @@
 // Runs commands: routes a request, applies the rules of its host, asks for approval where needed, starts it and follows it.
 import { ToolError } from "../core/error.ts";
+import { loopTurn } from "../base/loop-turn.ts";
 import { createApprovedRuns } from "./approved-runs.ts";
 import type { ApprovedRuns, ExecContext, ExecDeps, PendingRun } from "./exec-context.ts";
 import { checkCommand, createExecRequest, type ExecArgs, type ExecCall, type ExecRequest } from "./exec-request.ts";
@@ -28,6 +29,8 @@ export function createExec(deps: ExecDeps): ExecEngine {
   return {
     async perform(args, call) {
       checkCommand(args.command);
+      // Judging and starting a command takes a part of a millisecond; many at once would hold up everybody else.
+      await loopTurn();
       const request = await createRequest(args, call);
       if (request.route.runsIn === "node") return runOnNode(context, request);
       return request.route.runsIn === "sandbox" ? runInSandbox(context, request) : runOnHost(context, request);

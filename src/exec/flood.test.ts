@@ -76,7 +76,7 @@ for (const [name, { line, check }] of Object.entries(floods)) {
   });
 }
 
-test("200 chatty commands at once are all paged to the last line", async (t) => {
+test("200 chatty commands in parallel are all paged to the last line", async (t) => {
   const lines = 20_000;
   const before = buffers();
   let peak = 0;

@@ -30,12 +30,12 @@ export function createFollow(deps: ExecDeps): Follow {
     },
     async afterApproval(running, owner, { timeoutMs, noticeMs, text }) {
       const session = deps.processes.add(running, owner);
-      const tell = (): void => {
+      const notify = (): void => {
         deps
           .notify(owner.session, text(session.id))
           .catch((error: unknown) => deps.log.error("could not notify the session", { error }));
       };
-      const timer = noticeMs === 0 ? undefined : setTimeout(tell, noticeMs);
+      const timer = noticeMs === 0 ? undefined : setTimeout(notify, noticeMs);
       const exit = await running.ended;
       clearTimeout(timer);
       return endedRun(running, exit, { timeoutMs, cwd: owner.cwd }, limits, deps.mask);

@@ -1,4 +1,4 @@
-// Commands in the guard behave as on the host: codes, signals, input, terminals, owners, ends; only the gateway's files are gone.
+// Commands in the guard behave as on the host, and only the gateway's files are missing.
 import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -30,7 +30,7 @@ describe("a command in the guard", { skip: noBubblewrap }, () => {
   });
   const start = async (line: string, options: Partial<RunOptions> = {}): Promise<Running> =>
     engine.start({ pipeline: [await part(line)], ...options });
-  const told = async (line: string): Promise<string> => {
+  const outputOf = async (line: string): Promise<string> => {
     const running = await start(line);
     await running.ended;
     return running.output.tail(100_000);
@@ -38,8 +38,8 @@ describe("a command in the guard", { skip: noBubblewrap }, () => {
 
   test("runs as the same user in the folder it was given, with its own variables", async () => {
     const { uid, gid } = statSync(fixture.workspace);
-    assert.equal(await told("pwd; id -u; id -g; echo $LANG"), `${fixture.workspace}\n${uid}\n${gid}\nC.UTF-8\n`);
-    await told("echo x > made");
+    assert.equal(await outputOf("pwd; id -u; id -g; echo $LANG"), `${fixture.workspace}\n${uid}\n${gid}\nC.UTF-8\n`);
+    await outputOf("echo x > made");
     const made = statSync(join(fixture.workspace, "made"));
     assert.deepEqual([made.uid, made.gid, made.size], [uid, gid, 2]);
   });
@@ -93,8 +93,8 @@ describe("a command in the guard", { skip: noBubblewrap }, () => {
     assert.equal((await timed.ended).reason, "timeout");
   });
 
-  test("has no capability, cannot gain one, and holds none of the gateway's open files", async () => {
-    const facts = await told("grep -E 'Cap(Prm|Eff|Amb)|NoNewPrivs' /proc/self/status; ls -l /proc/self/fd");
+  test("has no capability, cannot gain one, and inherits none of the gateway's open files", async () => {
+    const facts = await outputOf("grep -E 'Cap(Prm|Eff|Amb)|NoNewPrivs' /proc/self/status; ls -l /proc/self/fd");
     assert.match(facts, /CapPrm:\t0+\nCapEff:\t0+\nCapAmb:\t0+\nNoNewPrivs:\t1\n/);
     assert.deepEqual(
       [...facts.matchAll(/ (\d+) -> (\S+)/g)].map(([, fd, to]) => [fd, to]).filter(([fd]) => Number(fd) > 2),
@@ -104,38 +104,40 @@ describe("a command in the guard", { skip: noBubblewrap }, () => {
 
   test("cannot inspect the gateway process through /proc", async () => {
     const own = `/proc/${process.pid}`;
-    const answer = await told(`cat ${own}/environ; ls ${own}/root ${own}/cwd/ ${own}/fd; cat ${own}/maps; echo over`);
+    const answer = await outputOf(
+      `cat ${own}/environ; ls ${own}/root ${own}/cwd/ ${own}/fd; cat ${own}/maps; echo over`,
+    );
     assert.doesNotMatch(answer, /PATH=|node|tmp\//);
     assert.match(answer, /over\n$/);
   });
 
   test("cannot write where the state folder would be, and finds nothing there", async () => {
-    const answer = await told("ls -A ..; echo x > ../exec-approvals.json; mkdir ../cron; echo $?");
+    const answer = await outputOf("ls -A ..; echo x > ../exec-approvals.json; mkdir ../cron; echo $?");
     assert.match(answer, /^workspace\n/);
     assert.match(answer, /Read-only file system[\s\S]*\n1\n$/);
     assert.deepEqual(fixture.harm(answer), []);
   });
 
   test("sees neither a replaced state folder nor the old one", async () => {
-    await told("true");
+    await outputOf("true");
     const aside = `${fixture.state}.aside`;
     renameSync(fixture.state, aside);
     mkdirSync(fixture.workspace, { recursive: true });
     writeFileSync(join(fixture.state, "openclaw.json"), CANARY);
     try {
-      assert.doesNotMatch(await told(`cat ../openclaw.json; echo x > ../exec-approvals.json`), new RegExp(CANARY));
+      assert.doesNotMatch(await outputOf(`cat ../openclaw.json; echo x > ../exec-approvals.json`), new RegExp(CANARY));
     } finally {
       rmSync(fixture.state, { recursive: true });
       renameSync(aside, fixture.state);
     }
-    assert.equal(await told("cat evil.json >/dev/null && echo workspace"), "workspace\n");
+    assert.equal(await outputOf("cat evil.json >/dev/null && echo workspace"), "workspace\n");
     assert.deepEqual(fixture.harm(""), []);
   });
 
   test("cannot change the code that the gateway runs", async () => {
     const node = process.execPath;
     const lines = [node, dirname(node), packageRoot(), ...(process.getuid?.() === 0 ? ["/etc", "/usr/bin"] : [])];
-    assert.equal(await told(lines.map((path) => `test -w '${path}' && echo 'writable: ${path}'`).join("; ")), "");
+    assert.equal(await outputOf(lines.map((path) => `test -w '${path}' && echo 'writable: ${path}'`).join("; ")), "");
   });
 
   test("rejects a hidden folder and a hidden program", async () => {

@@ -1,4 +1,4 @@
-// Every key of the table, as bytes.
+// The bytes of every key in the table.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -16,7 +16,7 @@ const program = (...argv: string[]): Program => {
   return { program: name, args, argv0: name, cwd: "/", env, stdio: ["ignore", "ignore", "ignore"] };
 };
 
-/** One whose launcher process is up: from then on programs are its children, not ours. */
+/** A launcher whose process runs: from then on programs are its children, not ours. */
 async function openLauncher(t: TestContext): Promise<{ launcher: Launcher; pid: number }> {
   const launcher = createLauncher();
   t.after(() => launcher.close());
@@ -31,7 +31,7 @@ async function openLauncher(t: TestContext): Promise<{ launcher: Launcher; pid: 
 
 const started = (launched: Launched): Omit<Launched, "pid" | "isReaped"> => ({ exited: launched.exited });
 
-test("reports exit codes and signals of many programs at once", { skip }, async (t) => {
+test("reports exit codes and signals of many concurrent programs", { skip }, async (t) => {
   const { launcher } = await openLauncher(t);
   const codes = Array.from({ length: 40 }, (_, at) => at);
   const exits = await Promise.all(

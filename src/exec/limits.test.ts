@@ -1,4 +1,4 @@
-// Limits of the environment: bounded, and what is no number is not set.
+// Limits from the environment: clamped, and ignored when the value is not a number.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,4 +1,4 @@
-// What a node may remember: never anything whose arguments could become a command.
+// Programs that a node may remember: none whose arguments could become a command.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -16,11 +16,11 @@ export function rememberedOnNode(command: string): string | undefined {
   const [name = ""] = program.split("/").slice(-1);
   // A node does not compare file content, so a program outside the system folders could be replaced later.
   const isSystems = name === program || inTrustedFolder({ path: program, real: program });
-  return !isSystems || !plainPrograms.has(name) || familyNames(program).some(carries) ? undefined : program;
+  return !isSystems || !plainPrograms.has(name) || familyNames(program).some(canCarryCommand) ? undefined : program;
 }
 
 const families: ReadonlySet<string> = new Set(["awk", "find", "git", "sed", "tar"]);
 const tables = [neverByAllowlist, wrappers, closedRules, forbiddenRules, interpreterRules] as const;
 
 /** True when arguments of the program can carry a command, code or the name of a file to overwrite. */
-const carries = (name: string): boolean => families.has(name) || tables.some((table) => table.has(name));
+const canCarryCommand = (name: string): boolean => families.has(name) || tables.some((table) => table.has(name));

@@ -1,4 +1,4 @@
-// Commands on a node: which one, what is sent, what comes of it, and every way it can fail.
+// Commands on a node: which node is chosen, what is sent, what the answer means, and every way to fail.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -23,7 +23,7 @@ interface Sent {
   readonly params: unknown;
 }
 
-/** A port over plain data: what it is asked is kept, what it answers is scripted. */
+/** A port over plain data that records requests and returns scripted answers. */
 function portOf(nodes: readonly NodeFacts[], reply: (sent: Sent) => unknown): NodePort & { readonly sent: Sent[] } {
   const sent: Sent[] = [];
   return {
@@ -70,7 +70,7 @@ async function refusal(work: Promise<unknown>): Promise<ToolError> {
     if (error instanceof ToolError) return error;
     throw error;
   }
-  return assert.fail("it was let through");
+  return assert.fail("it was not refused");
 }
 
 describe("choosing a node", () => {
@@ -81,13 +81,13 @@ describe("choosing a node", () => {
   const code = async (nodes: readonly NodeFacts[], route: Partial<NodeRequest["route"]> = {}): Promise<string> =>
     (await refusal(choose(nodes, route))).code;
 
-  test("takes the only one", async () => assert.equal((await choose([lab])).job.nodeId, lab.nodeId));
-  test("takes the only connected one that can run commands", async () => {
+  test("chooses the only one", async () => assert.equal((await choose([lab])).job.nodeId, lab.nodeId));
+  test("chooses the only connected one that can run commands", async () => {
     const away = { ...den, connected: false, commands: [] };
     const phone = { ...den, nodeId: "cccccc3333", displayName: "phone", commands: ["camera.snap"] };
     assert.equal((await choose([away, phone, lab])).job.nodeId, lab.nodeId);
   });
-  test("takes the named one", async () =>
+  test("chooses the named one", async () =>
     assert.equal((await choose([lab, den], { node: "Den" })).job.nodeId, den.nodeId));
   test("accepts the bound one in another spelling", async () =>
     assert.equal((await choose([lab, den], { node: "bbbbbb", boundNode: "den" })).job.nodeId, den.nodeId));
@@ -172,7 +172,7 @@ describe("the request to the node", () => {
     const sent = await sentFor({ command: "python3 x.py" }, { by: "person", decision: "allow-always" });
     assert.equal((sent as { approvalDecision: string }).approvalDecision, "allow-once");
   });
-  test("says allowed by policy when our rules are full and the node's file is silent", async () => {
+  test("is marked as allowed by policy when our rules are full and the node's file sets none", async () => {
     const prepared = await createNodeRuns({ port: portOf([lab], () => ran()), clock }).prepare(
       request({ route: { security: "full", ask: "off" } }),
     );
@@ -203,7 +203,7 @@ describe("the answer of the node", () => {
   };
   const denied = nodeFailed({ code: "UNAVAILABLE", message: "SYSTEM_RUN_DENIED: approval required" });
 
-  test("gives output and exit code", async () =>
+  test("contains output and exit code", async () =>
     assert.deepEqual(await finishedWith(ran({ exitCode: 3, success: false, stderr: "oh" })), {
       exit: { code: 3, endedAt: 1000 },
       aggregated: "Linux\noh\n",
@@ -241,6 +241,7 @@ describe("the answer of the node", () => {
     const error = await refusal(outcome(denied, undefined, { route: { security: "allowlist", ask: "off" } }));
     assert.equal(error.code, "exec.denied");
     assert.match(error.message, /SYSTEM_RUN_DENIED: approval required/);
+    assert.match(error.hint ?? "", /^openclaw approvals get --node \S/);
     assert.deepEqual(error.details, {
       refused: true,
       host: "node",

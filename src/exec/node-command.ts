@@ -8,6 +8,7 @@ import { rememberedOnNode } from "./node-always.ts";
 import { chooseNode } from "./node-choice.ts";
 import type { NodeFacts, NodePort } from "./node-port.ts";
 import { judgeNodeRun } from "./node-policy.ts";
+import { quoted } from "./policy/preview.ts";
 import type { Route } from "./route.ts";
 import { AGGREGATE_CHARS, type Finished } from "./result.ts";
 import { safeText } from "./safe-text.ts";
@@ -213,14 +214,11 @@ async function approvalsOf({ nodeId, commands }: NodeFacts, port: NodePort): Pro
 }
 
 function denied(node: NodeFacts, reason: string, security: string): ToolError {
-  return new ToolError(
-    "exec.denied",
-    `exec denied on node ${visible(node.displayName ?? node.nodeId, 60)}: ${reason} (host=node)`,
-    {
-      hint: "openclaw approvals get --node",
-      details: { refused: true, host: "node", nodeId: node.nodeId, security, reason },
-    },
-  );
+  const name = visible(node.displayName ?? node.nodeId, 60);
+  return new ToolError("exec.denied", `exec denied on node ${name}: ${reason} (host=node)`, {
+    hint: `openclaw approvals get --node ${quoted(name)}`,
+    details: { refused: true, host: "node", nodeId: node.nodeId, security, reason },
+  });
 }
 
 const DENIED = /^(SYSTEM_RUN_(?:DENIED|DISABLED)): *(.*)$/s;
@@ -237,7 +235,7 @@ function refusalOf(error: unknown, job: NodeJob): unknown {
   const [, word, why] = DENIED.exec(failureOf(error)?.message ?? "") ?? [];
   if (why === undefined) return nodeError(error, job.nodeName);
   return new ToolError("exec.denied", `${word}: ${visible(why, 200)} (node ${job.nodeName})`, {
-    hint: `openclaw approvals get --node ${job.nodeName}`,
+    hint: `openclaw approvals get --node ${quoted(job.nodeName)}`,
     details: { refused: true, host: "node", nodeId: job.nodeId, reason: why.replaceAll(" ", "-") },
   });
 }
@@ -245,7 +243,7 @@ function refusalOf(error: unknown, job: NodeJob): unknown {
 function frozenHashIn(answer: unknown): string {
   const frozen = isRecord(answer) ? answer["frozen"] : undefined;
   if (typeof frozen === "string" && frozen !== "" && frozen.length <= 200) return frozen;
-  throw new OpenClawError("node.failed", `answered ${PREPARE} without a mark of what it would start`);
+  throw new OpenClawError("node.failed", `answered ${PREPARE} without a hash of what it would start`);
 }
 
 /** Tells the model whether the command may have run. */

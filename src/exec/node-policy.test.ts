@@ -1,4 +1,4 @@
-// Our rules against the node's own file: the stricter one applies, and an unreadable file allows nothing.
+// Our rules and the node's own file: the stricter one applies, and an unreadable file allows nothing.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
@@ -7,31 +7,41 @@ import { judgeNodeRun, type NodeRules } from "./node-policy.ts";
 import { EXEC_ASK, EXEC_SECURITY } from "./route.ts";
 
 const ours = (security: NodeRules["security"], ask: NodeRules["ask"] = "on-miss"): NodeRules => ({ security, ask });
-const silent = { version: 1 };
-const says = (rules: object): object => ({ version: 1, defaults: rules });
+const noRules = { version: 1 };
+const rulesFile = (rules: object): object => ({ version: 1, defaults: rules });
 
-describe("what a node may run", () => {
+describe("a run on a node", () => {
   const rows: readonly [string, NodeRules, unknown, string][] = [
-    ["our deny holds", ours("deny"), says({ security: "full", ask: "off" }), "deny"],
-    ["its deny holds", ours("full", "off"), says({ security: "deny" }), "deny"],
-    ["our always asks", ours("full", "always"), says({ security: "full", ask: "off" }), "ask"],
-    ["its always asks", ours("full", "off"), says({ ask: "always" }), "ask"],
-    ["full here, silence there: allowed by our rules", ours("full", "off"), silent, "policy"],
-    ["full here, no file to read: the node decides", ours("full", "off"), undefined, "node"],
-    ["full on both sides", ours("full", "off"), says({ security: "full" }), "node"],
-    ["full here, a list there: the node decides", ours("full", "off"), says({ security: "allowlist" }), "node"],
-    ["a list here, silence there: the node decides", ours("allowlist"), silent, "node"],
-    ["a list here, full there: a person is asked", ours("allowlist"), says({ security: "full" }), "ask"],
+    ["our deny applies", ours("deny"), rulesFile({ security: "full", ask: "off" }), "deny"],
+    ["its deny applies", ours("full", "off"), rulesFile({ security: "deny" }), "deny"],
+    ["our always asks", ours("full", "always"), rulesFile({ security: "full", ask: "off" }), "ask"],
+    ["its always asks", ours("full", "off"), rulesFile({ ask: "always" }), "ask"],
+    ["full here, no rule there: allowed by our rules", ours("full", "off"), noRules, "policy"],
+    ["full here, no readable file there: the node decides", ours("full", "off"), undefined, "node"],
+    ["full on both sides", ours("full", "off"), rulesFile({ security: "full" }), "node"],
     [
-      "a list here, full there, nobody to ask",
+      "full here, an allowlist there: the node decides",
+      ours("full", "off"),
+      rulesFile({ security: "allowlist" }),
+      "node",
+    ],
+    ["an allowlist here, no rule there: the node decides", ours("allowlist"), noRules, "node"],
+    ["an allowlist here, full there: the owner is asked", ours("allowlist"), rulesFile({ security: "full" }), "ask"],
+    [
+      "an allowlist here, full there, no person to ask",
       ours("allowlist", "off"),
-      says({ security: "full", ask: "off" }),
+      rulesFile({ security: "full", ask: "off" }),
       "deny",
     ],
-    ["a word nobody knows is the strictest", ours("full", "off"), says({ security: "sure" }), "deny"],
-    ["the same for ask", ours("full", "off"), says({ security: "full", ask: "sure" }), "ask"],
+    ["an unknown security counts as the strictest", ours("full", "off"), rulesFile({ security: "sure" }), "deny"],
     [
-      "the agent's word stands over the star's and the default's",
+      "an unknown ask counts as the strictest",
+      ours("full", "off"),
+      rulesFile({ security: "full", ask: "sure" }),
+      "ask",
+    ],
+    [
+      "the agent's rule overrides those of * and defaults",
       ours("full", "off"),
       {
         version: 1,
@@ -41,13 +51,13 @@ describe("what a node may run", () => {
       "deny",
     ],
     [
-      "null is no word: the next one counts, as on the node itself",
+      "null counts as not set, as on the node itself",
       ours("full", "off"),
       { version: 1, defaults: { security: "deny" }, agents: { main: { security: null } } },
       "deny",
     ],
     [
-      "the star's over the default's",
+      "the rule of * overrides the default",
       ours("full", "off"),
       {
         version: 1,
@@ -66,14 +76,14 @@ describe("what a node may run", () => {
     const rules = fc.record({ security, ask });
     fc.assert(
       fc.property(rules, rules, (here, there) => {
-        const result = judgeNodeRun(here, says(there), "main");
+        const result = judgeNodeRun(here, rulesFile(there), "main");
         for (const side of [here, there]) {
           assert.ok(EXEC_SECURITY.indexOf(result.security) <= EXEC_SECURITY.indexOf(side.security));
           assert.ok(EXEC_ASK.indexOf(result.ask) >= EXEC_ASK.indexOf(side.ask));
           if (side.security === "deny") assert.equal(result.verdict, "deny");
           else if (side.ask === "always") assert.ok(result.verdict === "ask" || result.verdict === "deny");
         }
-        assert.notEqual(result.verdict, "policy", "a node that has its say is never told it is approved");
+        assert.notEqual(result.verdict, "policy", "a node with its own rules is never sent an approval by policy");
       }),
     );
   });

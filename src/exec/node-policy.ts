@@ -1,6 +1,6 @@
 // Decides whether a command may go to a node: the stricter of our rules and the node's approvals file. Pure.
 import { isRecord } from "../core/record.ts";
-import { asks, saidFor, securities, stricter } from "./policy/agent-rules.ts";
+import { asks, readAgentRule, securities, stricter } from "./policy/agent-rules.ts";
 import type { Ask, Security } from "./route.ts";
 
 export interface NodeRules {
@@ -16,9 +16,9 @@ export type NodeVerdict = NodeRules & { readonly verdict: "node" | "policy" | "a
 
 /** `file` is what the node sent; undefined when it could not be read, and then it is not trusted to allow anything. */
 export function judgeNodeRun(ours: NodeRules, file: unknown, agent: string): NodeVerdict {
-  const theirs = saidFor(file, agent, "security", securities)?.value;
+  const theirs = readAgentRule(file, agent, "security", securities)?.value;
   const security = stricter(ours.security, theirs, securities);
-  const ask = stricter(ours.ask, saidFor(file, agent, "ask", asks)?.value, asks);
+  const ask = stricter(ours.ask, readAgentRule(file, agent, "ask", asks)?.value, asks);
   const say = (verdict: NodeVerdict["verdict"], reason: string): NodeVerdict => ({ security, ask, verdict, reason });
   if (security === "deny") return say("deny", "security=deny");
   if (ask === "always") return say("ask", "ask=always");

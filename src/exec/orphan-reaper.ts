@@ -35,7 +35,7 @@ members() {
     case $sessions in *" $5 "*) echo "$pid" ;; esac
   done
 }
-# Nobody is there only if nobody was there three times: a program that is just being started hides its environment.
+# Empty only after three empty scans: a program that is just starting hides its environment.
 look() {
   for _ in 1 2 3; do
     pids=$(members "$1")

@@ -21,7 +21,7 @@ export interface OutputFile {
   readonly waiting: readonly Block[];
   /** Why writing stopped. */
   readonly stopped: string | undefined;
-  /** True when the block was written at once and its bytes can be reused; otherwise it waits. */
+  /** True when the block was written immediately and its bytes can be reused; otherwise it waits. */
   append(block: Block): boolean;
   readSync(from: number, to: number): Buffer;
   read(from: number, to: number): Promise<Buffer>;
@@ -154,7 +154,7 @@ async function writeAll(fd: number, buffers: readonly Buffer[], position: number
     const written = await new Promise<number>((resolve, reject) => {
       writev(fd, rest, at, (error, count) => (error === null ? resolve(count) : reject(error)));
     });
-    if (written === 0) throw new Error("nothing was written");
+    if (written === 0) throw new Error("no bytes were written");
     at += written;
     rest = behind(rest, written);
   }

@@ -1,4 +1,4 @@
-// Output as text: safe, complete, paged from memory and from the file, with a bound on both.
+// Output as text: safe, complete, paged from memory and from the file, with limits on both.
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -55,16 +55,16 @@ test("removes terminal sequences, shows control characters and replaces invalid 
 
 test("drains new text once, never half a character or half a sequence", () => {
   const output = open();
-  const told: string[] = [];
+  const drained: string[] = [];
   for (const byte of Buffer.from("ä\u001b[31m€\r\n😀")) {
     output.append(Uint8Array.of(byte));
-    told.push(output.drain().text);
+    drained.push(output.drain().text);
   }
   output.finish();
-  told.push(output.drain().text);
-  assert.equal(told.join(""), "ä€\n😀");
+  drained.push(output.drain().text);
+  assert.equal(drained.join(""), "ä€\n😀");
   assert.deepEqual(
-    told.filter((text) => text !== ""),
+    drained.filter((text) => text !== ""),
     ["ä", "€", "\n", "😀"],
   );
   assert.deepEqual(output.drain(), { text: "", dropped: 0 });
@@ -102,7 +102,7 @@ test("gives the same text and lines for any bytes in any pieces", async () => {
   );
 });
 
-/** Where a sequence was cut by a poll may show; what is written does not change. */
+/** A poll may cut a sequence visibly; the letters and digits do not change. */
 const stripped = (text: string): string => text.replaceAll(/[^\p{L}\p{N}]/gu, "");
 
 test("pages a large output from the file as from memory, without gaps", async () => {

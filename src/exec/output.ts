@@ -152,7 +152,7 @@ const NEWLINE = 10;
 // oxlint-disable-next-line no-control-regex
 const special = /[\u0000-\u0008\u000b-\u001f\u007f]/;
 
-/** Returns all complete lines at once when none needs cleaning, which is the common case. */
+/** Returns all complete lines in one step when none needs cleaning, which is the common case. */
 function plainLines(bytes: Buffer): readonly string[] {
   const end = bytes.lastIndexOf(NEWLINE);
   if (end === -1 || !isAscii(bytes)) return [];

@@ -201,7 +201,7 @@ function inputFull(): OpenClawError {
 
 export function inputClosed(cause?: Error): OpenClawError {
   return new OpenClawError("exec.input-closed", "the input of this command is closed", {
-    hint: "it has exited or closed its standard input; start it again to write to it",
+    hint: "it has exited, closed its standard input, or was started without one; to write to it, start it again with background=true or pty=true",
     ...(cause === undefined ? {} : { cause, details: { code: errnoOf(cause) } }),
   });
 }

@@ -1,5 +1,5 @@
 // A pool of real pipes for commands. Node gives children socket pairs, which break `> /dev/stderr` and `< /dev/stdin`
-// and lose the order of output and errors, so named pipes are created in batches, opened and unlinked at once.
+// and lose the order of output and errors, so named pipes are created in batches, opened and unlinked immediately.
 import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -55,10 +55,8 @@ export async function scanProcesses(): Promise<readonly Process[]> {
 }
 
 export function readProcess(pid: number, withMark = false): Process | undefined {
-  const stat = readSmall(`/proc/${pid}/stat`)?.toString("latin1");
-  if (stat === undefined) return undefined;
-  // The name is in parentheses and may itself contain parentheses and spaces.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const fields = readStat(pid);
+  if (fields === undefined) return undefined;
   const state = fields[0] ?? "X";
   const isDead = state === "Z" || state === "X";
   const environ = withMark && !isDead ? readSmall(`/proc/${pid}/environ`) : undefined;
@@ -73,6 +71,18 @@ export function readProcess(pid: number, withMark = false): Process | undefined 
     // Kernel threads have no memory and therefore no environment.
     isEnvironmentHidden: environ?.length === 0 && fields[20] !== "0",
   };
+}
+
+/** True when keys such as C-c reach a process: the terminal of this process has a foreground group. */
+export function hasForegroundGroup(pid: number): boolean {
+  return Number(readStat(pid)?.[5]) > 0;
+}
+
+/** The fields after the name: state, parent, group, session, terminal, foreground group of the terminal, … */
+function readStat(pid: number): readonly string[] | undefined {
+  const stat = readSmall(`/proc/${pid}/stat`)?.toString("latin1");
+  // The name is in parentheses and may itself contain parentheses and spaces.
+  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
 /** The name the kernel shows, at most 15 characters; "" when the process is gone. */

@@ -85,8 +85,8 @@ test("derives the state from the exit", async () => {
     [{ code: null, signal: "SIGTERM", reason: "killed" }, "killed"],
     [{ code: 0, reason: "timeout" }, "failed"],
   ];
-  const told: string[] = [];
-  const stop = table.onExit((entry) => told.push(entry.state()));
+  const states: string[] = [];
+  const stop = table.onExit((entry) => states.push(entry.state()));
   for (const [exit, state] of exits) {
     const command = scripted();
     const entry = table.add(command.running, owner(alice));
@@ -95,7 +95,7 @@ test("derives the state from the exit", async () => {
     assert.equal(entry.state(), state);
   }
   assert.deepEqual(
-    told,
+    states,
     exits.map(([, state]) => state),
   );
   stop();

@@ -1,7 +1,7 @@
 // The table of background commands: each agent sees its own, and finished ones stay for a while.
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { Clock } from "../base/clock.ts";
-import { hideCommandSecrets } from "../base/command-secrets.ts";
+import { redactCommand } from "../base/command-secrets.ts";
 import type { Log } from "../base/log.ts";
 import { labelOf, newProcessId } from "./process-name.ts";
 import type { Exit, Running } from "./running.ts";
@@ -133,7 +133,7 @@ function createEntry(id: string, running: Running, owner: ProcessOwner): Process
     ...owner,
     sandboxed: owner.sandboxed ?? false,
     privileged: owner.privileged ?? true,
-    name: owner.name ?? labelOf(hideCommandSecrets(owner.command)),
+    name: owner.name ?? labelOf(redactCommand(owner.command)),
     id,
     running,
     state: () => stateOf(exit),

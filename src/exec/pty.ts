@@ -1,20 +1,23 @@
 // Runs a command in a pseudo-terminal: answers cursor queries, and its drawing can be read as a screen.
-import { existsSync } from "node:fs";
+import { existsSync, readSync } from "node:fs";
 import { constants as system } from "node:os";
 import { delimiter, resolve } from "node:path";
+import type { ReadStream } from "node:tty";
 
 import type * as Library from "@lydell/node-pty";
 
-import { OpenClawError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import type { HostLaunch } from "./sandbox.ts";
 import { isRunnable, whyNotRunnable } from "./find-program.ts";
 import { minimalPath } from "./login-path.ts";
 import type { CapturedOutput } from "./output.ts";
 import { inputClosed } from "./piped.ts";
+import { hasForegroundGroup, MARK, readProcess } from "./proc.ts";
 import type { PipelinePart, StartedPipeline } from "./running.ts";
 import { createScreen } from "./screen.ts";
 import { isFolder, startError } from "./start-error.ts";
 import { createQueryFilter } from "./terminal-query.ts";
+import type { Leader } from "./tree.ts";
 
 export interface TerminalOptions {
   readonly parts: readonly PipelinePart[];
@@ -25,6 +28,8 @@ export interface TerminalOptions {
 /** The members we use; the published type lacks the error event and raw bytes. */
 interface Terminal {
   readonly pid: number;
+  readonly fd: number;
+  readonly _socket: ReadStream;
   onData(listener: (bytes: Buffer) => void): unknown;
   onExit(listener: (exit: { exitCode: number; signal?: number }) => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
@@ -52,6 +57,7 @@ export async function startTerminal({ parts, size, output }: TerminalOptions): P
   terminal.onData((bytes) => {
     if (!output.append(filter.take(bytes))) terminal.pause();
   });
+  readRestBeforeClose(terminal, (bytes) => output.append(filter.take(bytes)));
   const finished = new Promise<{ code: number | null; signal?: string }>((resolve) => {
     terminal.onExit(({ exitCode, signal }) => {
       isReaped = true;
@@ -62,15 +68,20 @@ export async function startTerminal({ parts, size, output }: TerminalOptions): P
       resolve(name === undefined ? { code: exitCode } : { code: null, signal: name });
     });
   });
+  const leader: Leader = { pid: terminal.pid, isReaped: () => isReaped };
+  let ready: Promise<void> | undefined;
+  const untilReady = (): Promise<void> => (ready ??= untilTaken(leader, launch.env[MARK]));
   return {
-    leaders: [{ pid: terminal.pid, isReaped: () => isReaped }],
+    leaders: [leader],
     tty: true,
     finished,
     async write(bytes) {
+      await untilReady();
       if (isGone) throw inputClosed();
       terminal.write(Buffer.from(bytes));
     },
     async closeInput() {
+      await untilReady();
       if (!isGone) terminal.write(EOT);
     },
     cutOutput: () => terminal.destroy(),
@@ -96,6 +107,49 @@ async function open(launch: HostLaunch, size: TerminalOptions["size"]): Promise<
   } catch (error) {
     launch.release?.();
     throw noTerminal("a pseudo-terminal could not be opened", error);
+  }
+}
+
+/** More than the kernel holds for a terminal; a process left in the background can write without end. */
+const MAX_REST_BYTES = 1_048_576;
+
+/** The library closes the terminal soon after its program ends, also while it is paused, and drops what is unread. */
+function readRestBeforeClose({ _socket: socket, fd }: Terminal, take: (bytes: Buffer) => void): void {
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error) => {
+    if (socket.destroyed) return socket;
+    socket.pause(); // so that one read returns everything, as one data event
+    if (socket.readableLength > 0) socket.read();
+    take(readAvailable(fd));
+    return destroy(error);
+  };
+}
+
+function readAvailable(fd: number): Buffer {
+  const rest = Buffer.allocUnsafe(MAX_REST_BYTES);
+  let length = 0;
+  try {
+    for (let count = 1; count > 0 && length < rest.length; length += count) {
+      count = readSync(fd, rest, length, rest.length - length, null);
+    }
+  } catch (error) {
+    // EIO: the other side is closed. EAGAIN: a process still has it open. Any other failure also ends the output.
+    if (errnoOf(error) === undefined) throw error;
+  }
+  return rest.subarray(0, length);
+}
+
+const POLL_MS = 1;
+
+/**
+ * The library returns right after the fork. Until the child has taken the terminal, the kernel has no process to signal
+ * and drops a C-c. A program that runs is also ready when it has given the terminal up. Without /proc this does not wait.
+ */
+async function untilTaken(leader: Leader, mark: string | undefined): Promise<void> {
+  while (!leader.isReaped()) {
+    const child = readProcess(leader.pid, true);
+    if (child === undefined || child.isDead || child.mark === mark || hasForegroundGroup(leader.pid)) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

@@ -443,7 +443,7 @@ function refusalOf(input: RouteInput): ToolError {
     if (error instanceof ToolError) return error;
     throw error;
   }
-  return assert.fail("it was let through");
+  return assert.fail("it was not refused");
 }
 
 const maybe = <T>(values: readonly T[]): fc.Arbitrary<T | undefined> =>
@@ -496,11 +496,11 @@ test("no parameters make a route looser than session and config alone", () => {
         Object.fromEntries(Object.entries(rules).filter(([, value]) => value !== undefined)) as Exec;
       const input = given({ ...rest, global: compact(shared), own: compact(own) });
       const chosen = attempt({ ...input, params });
-      if (chosen === undefined) return; // refused is as strict as it gets
-      // What a person would get who is let out and asked for it; the only thing a call may ask for.
+      if (chosen === undefined) return; // a refusal is the strictest result
+      // The route of an elevated sender who asked for it, which is the most that a call can request.
       const leaves = chosen.elevated !== "off";
       const plain = attempt({ ...input, params: { elevated: leaves ? true : false } });
-      assert.ok(plain !== undefined, "the same without wishes would have been refused");
+      assert.ok(plain !== undefined, "the same call without options would have been refused");
       assert.equal(chosen.host, plain.host);
       assert.equal(chosen.runsIn, plain.runsIn);
       assert.equal(chosen.elevated, plain.elevated);

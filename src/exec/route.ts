@@ -187,7 +187,7 @@ function elevatedLevel({ params, once, session, config, sandboxed, elevation, se
   if (params.elevated === true && level === "off") throw turnedOff(once, session, sessionKey);
   if (elevation.open) return { elevated: level === "full" ? "full" : "on", warnings: [] };
   if (params.elevated === true) throw unavailable(elevation, sessionKey);
-  // Somebody with the right set the level, but this sender lacks the right, so the command stays in the sandbox.
+  // An authorized sender set the level, but this sender is not authorized, so the command stays in the sandbox.
   const keys = elevation.gates.map(({ key }) => key).join(", ");
   return {
     ...off,
@@ -269,7 +269,7 @@ function describeHost(host: ExecHost, sandboxed: boolean): string {
 
 function denied(host: ExecHost): ToolError {
   return new ToolError("exec.denied", `commands on host=${host} are denied (security=deny)`, {
-    hint: "tools.exec.security, or /exec security=allowlist",
+    hint: "openclaw config set tools.exec.security allowlist, or /exec security=allowlist for this session",
     details: { refused: true, host, security: "deny" },
   });
 }

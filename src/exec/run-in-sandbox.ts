@@ -9,7 +9,7 @@ import { isWithin } from "./sandbox/hidden-paths.ts";
 import { sandboxShell } from "./sandbox/shell.ts";
 import { rejectVariables } from "./environment.ts";
 import type { ExecContext } from "./exec-context.ts";
-import type { ExecRequest } from "./exec-request.ts";
+import { wantsInput, type ExecRequest } from "./exec-request.ts";
 import type { ExecOutcome } from "./result.ts";
 import { startWith } from "./start-plan.ts";
 
@@ -27,7 +27,7 @@ export async function runInSandbox({ deps, follow }: ExecContext, request: ExecR
   });
   const tty = args.pty === true;
   const launch = await sandbox.launch({ argv, cwd, env, tty });
-  const running = await startWith(deps, { pipeline: [{ launch }], tty, timeoutMs });
+  const running = await startWith(deps, { pipeline: [{ launch }], tty, hasInput: wantsInput(args), timeoutMs });
   const outcome = await follow.inTurn(request, running, cwd);
   if (outcome.details.status === "running") {
     void launch.notes?.then((notes) => Promise.all(notes.map((note) => deps.notify(session, note))));

@@ -84,3 +84,9 @@ export interface StartedPipeline {
 
 /** Rejects with `exec.not-found`, `exec.not-executable`, `exec.bad-folder`, `exec.start-failed`, `exec.no-terminal`. */
 export type StartRun = (options: RunOptions) => Promise<Running>;
+
+/**
+ * Starts a program that the config names: an argument list without a shell, no input, errors apart, without the gateway's
+ * secrets. Rejects as `StartRun` does.
+ */
+export type StartProgram = (argv: readonly string[], cwd: string) => Promise<Running>;

@@ -33,6 +33,7 @@ test("without a config there is no sandbox, and every default is filled in", () 
     workspaceAccess: "none",
     gitWrite: false,
     workspaceRoot: "/h/.openclaw/sandboxes",
+    browser: { enabled: false, allowHostControl: false, autoStart: true, autoStartTimeoutMs: 12_000 },
     docker: {
       image: "openclaw-sandbox:bookworm-slim",
       containerPrefix: "openclaw-sbx-",
@@ -108,6 +109,18 @@ test("scope overrides the older spelling perSession", () => {
   assert.equal(settings({ scope: "agent" }, { perSession: false }).scope, "shared");
 });
 
-test("joins the lines of a set-up command", () => {
+test("joins the lines of a setup command", () => {
   assert.equal(settings({ docker: { setupCommand: ["a", "b"] } }).docker.setupCommand, "a\nb");
+});
+
+test("an agent's browser settings override the defaults key by key, except in a shared sandbox", () => {
+  const defaults = { browser: { enabled: true, autoStart: false } };
+  const own = { browser: { allowHostControl: true } };
+  assert.deepEqual(settings(defaults, own).browser, {
+    enabled: true,
+    allowHostControl: true,
+    autoStart: false,
+    autoStartTimeoutMs: 12_000,
+  });
+  assert.equal(settings({ ...defaults, scope: "shared" }, own).browser.allowHostControl, false);
 });

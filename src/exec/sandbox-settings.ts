@@ -2,6 +2,7 @@
 import { join } from "node:path";
 
 import type { AgentId } from "../core/names.ts";
+import type { SandboxBackend } from "../core/sandbox-backend.ts";
 import { expandHome, type Paths } from "../base/paths.ts";
 import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
@@ -11,7 +12,7 @@ type GivenDocker = NonNullable<Given["docker"]>;
 
 export type SandboxScope = "session" | "agent" | "shared";
 export type WorkspaceAccess = "none" | "ro" | "rw";
-export type BackendChoice = "auto" | "docker" | "bubblewrap";
+export type BackendChoice = "auto" | SandboxBackend;
 
 export interface SandboxSettings {
   readonly mode: "off" | "non-main" | "all";
@@ -23,8 +24,18 @@ export interface SandboxSettings {
   /** An absolute path. */
   readonly workspaceRoot: string;
   readonly docker: ContainerSettings;
+  readonly browser: SandboxBrowserSettings;
   /** 0 means never. */
   readonly prune: { readonly idleHours: number; readonly maxAgeDays: number };
+}
+
+export interface SandboxBrowserSettings {
+  readonly enabled: boolean;
+  /** False lets sandboxed sessions use only the browser of their sandbox. */
+  readonly allowHostControl: boolean;
+  /** False refuses calls until the browser was started with action=start. */
+  readonly autoStart: boolean;
+  readonly autoStartTimeoutMs: number;
 }
 
 export interface ContainerSettings {
@@ -70,6 +81,7 @@ export function sandboxSettings(config: Config, agent: AgentId, paths: Paths): S
       paths.home,
     ),
     docker: containerOf(ownContainer.docker ?? {}, defaults.docker ?? {}),
+    browser: browserOf({ ...defaults.browser, ...ownContainer.browser }),
     prune: {
       idleHours: ownContainer.prune?.idleHours ?? defaults.prune?.idleHours ?? 24,
       maxAgeDays: ownContainer.prune?.maxAgeDays ?? defaults.prune?.maxAgeDays ?? 7,
@@ -82,6 +94,15 @@ function scopeOf({ scope, perSession }: Pick<Given, "scope" | "perSession">): Sa
   if (scope !== undefined) return scope;
   if (perSession === undefined) return undefined;
   return perSession ? "session" : "shared";
+}
+
+function browserOf(given: NonNullable<Given["browser"]>): SandboxBrowserSettings {
+  return {
+    enabled: given.enabled ?? false,
+    allowHostControl: given.allowHostControl ?? false,
+    autoStart: given.autoStart ?? true,
+    autoStartTimeoutMs: given.autoStartTimeoutMs ?? 12_000,
+  };
 }
 
 function containerOf(own: GivenDocker, defaults: GivenDocker): ContainerSettings {

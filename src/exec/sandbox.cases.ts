@@ -20,6 +20,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import type { AgentId, SessionKey } from "../core/names.ts";
 import { OpenClawError } from "../core/error.ts";
+import type { SandboxBackend } from "../core/sandbox-backend.ts";
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Paths } from "../base/paths.ts";
@@ -32,7 +33,7 @@ import { createStartRun } from "./start-run.ts";
 type SandboxConfig = NonNullable<NonNullable<NonNullable<Config["agents"]>["defaults"]>["sandbox"]>;
 
 export interface BackendSetup {
-  readonly backend: "docker" | "bubblewrap";
+  readonly backend: SandboxBackend;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly docker: NonNullable<SandboxConfig["docker"]>;
   /** A program inside that is setuid root and prints its user ids when called with `id`. */
@@ -302,7 +303,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       assert.match(text, /CapEff:0000000000000000/);
       assert.match(text, /CapBnd:0000000000000000/);
       assert.match(text, /Seccomp:2/);
-      if (setuid === undefined) t.diagnostic("no setuid program in this ground");
+      if (setuid === undefined) t.diagnostic("this setup has no setuid program");
       else assert.doesNotMatch((await fixture.run(`${setuid} 2>&1`)).text, /euid=0/);
     });
 
@@ -422,7 +423,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
         if (noGit !== false) return t.skip(noGit);
         await withFixture({}, async (own) => {
           const owner = ownersGit(own);
-          layRepositories(own, owner);
+          createRepositories(own, owner);
           const evil = `[core]\n\tfsmonitor = "touch ${owner.canary}; false"\n\thooksPath = /workspace/evil-hooks\n`;
           writeFileSync(join(own.workspace, "evil"), evil);
           const folders = [".git", "nested/repo/.git", "store.git", ".git/worktrees/tree", ".git/modules/sub"];
@@ -462,7 +463,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       if (noGit !== false) return t.skip(noGit);
       await withFixture({}, async (own) => {
         const owner = ownersGit(own);
-        layRepositories(own, owner);
+        createRepositories(own, owner);
         const core = `[core]\n\trepositoryformatversion = 0\n\tbare = false\n`;
         writeFileSync(join(own.workspace, "plain"), core);
         writeFileSync(join(own.workspace, "evil"), `${core}\tfsmonitor = "touch ${owner.canary}; false"\n`);
@@ -524,7 +525,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
         owner.git(".", "add", "-A");
         owner.git(".", "status");
         assert.equal(existsSync(owner.canary), false);
-        // What was plain is kept so from now on.
+        // A plain git folder is protected from now on.
         await own.run("cp evil fine/.git/config 2>/dev/null; true");
         owner.git("fine", "status");
         assert.equal(existsSync(owner.canary), false);
@@ -598,7 +599,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       });
     });
 
-    check("runs the set-up command once, also for calls at the same time", async () => {
+    check("runs the setup command once, also for calls at the same time", async () => {
       await withFixture(
         { docker: { setupCommand: ["echo ran >> /workspace/setup.log", "sleep 0.2"] } },
         async (own) => {
@@ -610,7 +611,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       );
     });
 
-    check("fails a command when the set-up command fails, with its output", async () => {
+    check("fails a command when the setup command fails, with its output", async () => {
       await withFixture({ docker: { setupCommand: "echo no such luck; exit 3" } }, async (own) => {
         await assert.rejects(own.run("echo never > ran"), (error: unknown) => {
           assert.ok(error instanceof OpenClawError);
@@ -748,7 +749,7 @@ function ownersGit({ home, workspace }: SandboxFixture): OwnersGit {
 }
 
 /** One at the top with a worktree, a submodule and an empty link; one below, and a bare one. */
-function layRepositories({ workspace }: SandboxFixture, { git }: OwnersGit): void {
+function createRepositories({ workspace }: SandboxFixture, { git }: OwnersGit): void {
   for (const folder of ["nested/repo", "empty/sub"]) mkdirSync(join(workspace, folder), { recursive: true });
   writeFileSync(join(workspace, "notes.md"), "x\n");
   git(".", "init", "-q", "-b", "main");
@@ -788,7 +789,7 @@ async function listenEverywhere(home: string): Promise<Server[]> {
   return [await listen(join(home, "host.sock")), await listen(`\0openclaw-abstract-${process.pid}`)];
 }
 
-/** What is left after a while: an engine of its own takes its time. */
+/** What is left after a while, since a separate engine needs time. */
 async function left(text: string): Promise<string[]> {
   for (let tries = 0; tries < 600 && processesWith(text).length > 0; tries += 1) await wait(100);
   return processesWith(text);
@@ -802,7 +803,7 @@ function processesWith(text: string): string[] {
       try {
         return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(text);
       } catch {
-        return false; // it ended while we looked
+        return false; // it ended during the scan
       }
     });
 }

@@ -1,4 +1,5 @@
 // The contract of a sandbox. The backends are in sandbox/; sandbox.cases.ts holds the tests that each must pass.
+import type { SandboxBackend } from "../core/sandbox-backend.ts";
 
 /** A command as seen from inside: paths and variables of the place it runs in. */
 export interface Launch {
@@ -38,7 +39,7 @@ export interface Mount {
 }
 
 export interface Sandbox {
-  readonly kind: "host" | "docker" | "bubblewrap";
+  readonly kind: "host" | SandboxBackend;
   /** The name shown to people; the same settings and scope give the same name. */
   readonly name: string;
   /** The longest matching `inside` decides. Empty for the host. */
@@ -49,6 +50,6 @@ export interface Sandbox {
   readonly env?: Readonly<Record<string, string>>;
   /** True when commands may change the repositories of the workspace. Undefined for the host. */
   readonly gitWrite?: boolean;
-  /** Builds and starts what is missing (container, set-up command) and returns what to start. Throws `sandbox.*`. */
+  /** Builds and starts what is missing (container, setup command) and returns what to start. Throws `sandbox.*`. */
   launch(launch: Launch): Promise<HostLaunch>;
 }

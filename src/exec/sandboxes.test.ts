@@ -20,14 +20,14 @@ type Sandbox = NonNullable<NonNullable<NonNullable<Config["agents"]>["defaults"]
 const quiet: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => quiet };
 const noSandbox = existsSync("/usr/bin/bwrap") ? false : "bubblewrap is absent: apt-get install bubblewrap";
 
-interface Ground {
+interface Fixture {
   readonly home: string;
   readonly paths: Paths;
   readonly sandboxes: Sandboxes;
   tick(ms: number): void;
 }
 
-function ground(t: TestContext, sandbox: Sandbox, workspace?: string): Ground {
+function openFixture(t: TestContext, sandbox: Sandbox, workspace?: string): Fixture {
   const home = mkdtempSync(join(tmpdir(), "openclaw-sandboxes-"));
   const state = join(home, ".openclaw");
   mkdirSync(state, { mode: 0o700 });
@@ -63,7 +63,7 @@ const who = (agent: string, rest = "main"): { agent: AgentId; session: SessionKe
 
 test("the scope decides who shares a sandbox and its workspace", { skip: noSandbox }, async (t) => {
   const names = async (sandbox: Sandbox): Promise<string[]> => {
-    const { sandboxes } = ground(t, sandbox);
+    const { sandboxes } = openFixture(t, sandbox);
     const all = [who("a"), who("a", "x"), who("b")];
     const found = await Promise.all(all.map(async (one) => (await sandboxes.of(one)).name));
     assert.deepEqual(
@@ -78,18 +78,18 @@ test("the scope decides who shares a sandbox and its workspace", { skip: noSandb
   assert.equal(
     new Set(await names({ scope: "shared", workspaceAccess: "rw" })).size,
     2,
-    "two workspaces cannot be one",
+    "two workspaces cannot share a sandbox",
   );
 });
 
 test("concurrent calls share one sandbox, which is opened once", { skip: noSandbox }, async (t) => {
-  const { sandboxes } = ground(t, { scope: "agent" });
+  const { sandboxes } = openFixture(t, { scope: "agent" });
   const found = await Promise.all([who("a"), who("a", "x"), who("a")].map((one) => sandboxes.of(one)));
   assert.equal(new Set(found).size, 1);
 });
 
 test("session keys that look alike after cleaning get different sandboxes", { skip: noSandbox }, async (t) => {
-  const { sandboxes } = ground(t, { scope: "session" });
+  const { sandboxes } = openFixture(t, { scope: "session" });
   const [one, two] = await Promise.all([sandboxes.of(who("a", "x:y")), sandboxes.of(who("a", "x-y"))]);
   assert.notEqual(one.name, two.name);
 });
@@ -99,7 +99,7 @@ test(
   { skip: noSandbox },
   async (t) => {
     for (const workspace of ["~/.openclaw", "/", "~/.ssh", "~/link"]) {
-      const { sandboxes, home } = ground(t, { workspaceAccess: "rw" }, workspace);
+      const { sandboxes, home } = openFixture(t, { workspaceAccess: "rw" }, workspace);
       symlinkSync(join(home, ".openclaw"), join(home, "link"));
       await assert.rejects(sandboxes.of(who("a")), { code: "sandbox.refused" }, workspace);
     }
@@ -107,17 +107,17 @@ test(
 );
 
 test("prunes idle sandboxes after hours and old ones after days; 0 means never", { skip: noSandbox }, async (t) => {
-  const idle = ground(t, { prune: { idleHours: 2, maxAgeDays: 0 } });
+  const idle = openFixture(t, { prune: { idleHours: 2, maxAgeDays: 0 } });
   const { name } = await idle.sandboxes.of(who("a"));
   assert.deepEqual(await idle.sandboxes.prune(), []);
   idle.tick(3 * 3_600_000);
   assert.deepEqual(await idle.sandboxes.prune(), [name]);
   assert.deepEqual(await idle.sandboxes.list(), []);
-  const never = ground(t, { prune: { idleHours: 0, maxAgeDays: 0 } });
+  const never = openFixture(t, { prune: { idleHours: 0, maxAgeDays: 0 } });
   await never.sandboxes.of(who("a"));
   never.tick(1000 * 86_400_000);
   assert.deepEqual(await never.sandboxes.prune(), []);
-  const old = ground(t, { prune: { idleHours: 0, maxAgeDays: 1 } });
+  const old = openFixture(t, { prune: { idleHours: 0, maxAgeDays: 1 } });
   const kept = await old.sandboxes.of(who("a"));
   old.tick(2 * 86_400_000);
   utimesSync(join(old.paths.state, "boxes", kept.name, "box.json"), new Date(), new Date());
@@ -125,7 +125,7 @@ test("prunes idle sandboxes after hours and old ones after days; 0 means never",
 });
 
 test("ignores a damaged record and writes a new one", { skip: noSandbox }, async (t) => {
-  const { sandboxes, paths } = ground(t, {});
+  const { sandboxes, paths } = openFixture(t, {});
   const { name } = await sandboxes.of(who("a"));
   writeFileSync(join(paths.state, "boxes", name, "box.json"), "{");
   assert.deepEqual(await sandboxes.list(), []);
@@ -135,7 +135,7 @@ const backend = (kind: Backend["kind"], fix?: string): Backend => ({
   kind,
   works: async () => (fix === undefined ? { works: true } : { works: false, reason: `${kind} is not here`, fix }),
   check: () => undefined,
-  open: () => assert.fail("not asked for"),
+  open: () => assert.fail("no sandbox was requested"),
   remove: async () => undefined,
   liveStatus: async () => new Map(),
   close: async () => undefined,
@@ -178,7 +178,7 @@ test("without a working backend the error names every fix, and the host is never
 });
 
 test("bubblewrap rejects a network instead of sharing the host's", { skip: noSandbox }, async (t) => {
-  const { sandboxes } = ground(t, { docker: { network: "bridge" } });
+  const { sandboxes } = openFixture(t, { docker: { network: "bridge" } });
   await assert.rejects(sandboxes.of(who("a")), { code: "sandbox.refused" });
 });
 

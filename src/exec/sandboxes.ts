@@ -1,5 +1,5 @@
 // Decides which sandbox a session has (name, folders, mounts, backend) and lists, recreates and prunes sandboxes.
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { OpenClawError } from "../core/error.ts";
@@ -46,6 +46,7 @@ export interface ListedSandbox extends UsedRecord {
   readonly running: boolean;
   /** True when the sandbox was built with the current settings. */
   readonly matchesConfig: boolean;
+  readonly hasBrowser: boolean;
 }
 
 export type SandboxFilter = { readonly all: true } | { readonly session: string } | { readonly agent: string };
@@ -53,14 +54,27 @@ export type SandboxFilter = { readonly all: true } | { readonly session: string 
 export interface Sandboxes {
   /** The sandbox of a sandboxed session. Throws `sandbox.unavailable` or `sandbox.refused`; never returns the host. */
   of(who: Who): Promise<Sandbox>;
+  /**
+   * The place for a browser of a sandboxed session: beside its commands, without its workspace. Always bubblewrap, which
+   * can show it two sockets instead of a network. Throws as `of`.
+   */
+  browserOf(who: Who): Promise<BrowserSandbox>;
   /** Needs no backend and creates no files. */
   pathsOf(who: Who): SandboxPaths;
   list(): Promise<ListedSandbox[]>;
-  /** Removes sandboxes; the next use builds them again. Workspaces stay. Returns the names. */
-  recreate(filter: SandboxFilter): Promise<string[]>;
+  /** Removes sandboxes or only their browsers; the next use builds them again. Workspaces stay. Returns the names. */
+  recreate(filter: SandboxFilter, part?: "browser"): Promise<string[]>;
   /** Removes sandboxes that were idle or existed for too long. Returns the names. */
   prune(): Promise<string[]>;
   close(): Promise<void>;
+}
+
+export interface BrowserSandbox {
+  readonly name: string;
+  /** Private to this browser; removed with the sandbox of its session. */
+  readonly folder: string;
+  /** Nothing of the host is visible inside but system programs and these mounts; there is no network. */
+  open(mounts: readonly Mount[]): Sandbox;
 }
 
 const TOUCH_EVERY_MS = 30_000;
@@ -85,6 +99,9 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
     return value;
   };
 
+  const browserFolder = (name: string): string => join(root, name, "browser");
+  const hasBrowser = ({ name }: UsedRecord): boolean => existsSync(browserFolder(name));
+
   const take = async (record: UsedRecord): Promise<string> => {
     for (const key of opened.keys()) if (key.startsWith(`${record.name}\0`)) opened.delete(key);
     await backends.all.find(({ kind }) => kind === record.backend)?.remove(record.name);
@@ -97,28 +114,40 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
     return names;
   };
 
+  const of = async (who: Who): Promise<Sandbox> => {
+    const { spec, settings } = specified(who);
+    const backend = await chooseBackend(settings, backends.all);
+    backend.check(spec);
+    const key = [spec.name, backend.kind, spec.settingsHash].join("\0");
+    const known = (): Opened | undefined => (hasRecord(spec.folder) ? opened.get(key) : undefined);
+    if (known() === undefined) {
+      const { seedWorkspace } = await import("./sandbox/seed-workspace.ts");
+      await seedWorkspace(who, settings, deps.workspaceOf(who.agent), log);
+    }
+    // Checked again: another call may have opened it meanwhile, and two calls would build the same sandbox.
+    const entry = known() ?? {
+      sandbox: openSandbox(who, spec, settings, backend, root, clock.now()),
+      touchedAt: clock.now(),
+    };
+    opened.set(key, entry);
+    if (clock.now() - entry.touchedAt > TOUCH_EVERY_MS) {
+      entry.touchedAt = clock.now();
+      touchRecord(spec.folder, entry.touchedAt);
+    }
+    return entry.sandbox;
+  };
+
   return {
-    async of(who) {
+    of,
+    async browserOf(who) {
       const { spec, settings } = specified(who);
-      const backend = await chooseBackend(settings, backends.all);
-      backend.check(spec);
-      const key = [spec.name, backend.kind, spec.settingsHash].join("\0");
-      const known = (): Opened | undefined => (hasRecord(spec.folder) ? opened.get(key) : undefined);
-      if (known() === undefined) {
-        const { seedWorkspace } = await import("./sandbox/seed-workspace.ts");
-        await seedWorkspace(who, settings, deps.workspaceOf(who.agent), log);
-      }
-      // Checked again: another call may have opened it meanwhile, and two calls would build the same sandbox.
-      const entry = known() ?? {
-        sandbox: openSandbox(who, spec, settings, backend, root, clock.now()),
-        touchedAt: clock.now(),
+      const backend = await chooseBackend({ backend: "bubblewrap", docker: settings.docker }, backends.all);
+      await of(who);
+      const own = { name: `${spec.name}-browser`, folder: browserFolder(spec.name) };
+      return {
+        ...own,
+        open: (mounts) => backend.open({ ...spec, ...own, ...browserSpec(settings, own.folder, mounts) }),
       };
-      opened.set(key, entry);
-      if (clock.now() - entry.touchedAt > TOUCH_EVERY_MS) {
-        entry.touchedAt = clock.now();
-        touchRecord(spec.folder, entry.touchedAt);
-      }
-      return entry.sandbox;
     },
     pathsOf(who) {
       const settings = sandboxSettings(deps.config(), who.agent, paths);
@@ -132,13 +161,46 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
         ...record,
         running: liveStatus.get(record.name)?.running ?? false,
         matchesConfig: hashNow(record, deps, root) === record.settingsHash,
+        hasBrowser: hasBrowser(record),
       }));
     },
-    recreate: (filter) => takeAll(readRecords(root).filter((record) => isMeant(record, filter))),
+    async recreate(filter, part) {
+      const meant = readRecords(root).filter((record) => isMeant(record, filter));
+      if (part === undefined) return takeAll(meant);
+      const names = meant.filter(hasBrowser).map(({ name }) => name);
+      for (const name of names) removeSandboxFolder(browserFolder(name));
+      return names;
+    },
     prune: () => takeAll(readRecords(root).filter((record) => isOver(record, deps))),
     async close() {
       opened.clear();
       await backends.close();
+    },
+  };
+}
+
+/** A browser counts each thread of its tabs as a process. */
+const BROWSER_PIDS = 8192;
+
+function browserSpec(
+  { docker }: SandboxSettings,
+  folder: string,
+  mounts: readonly Mount[],
+): Pick<SandboxSpec, "mounts" | "hidden" | "container" | "homes"> {
+  const workspace = join(folder, "workspace");
+  mkdirSync(workspace, { recursive: true, mode: 0o700 });
+  return {
+    mounts: [{ inside: docker.workdir, host: workspace, writable: false }, ...mounts],
+    hidden: [],
+    homes: [],
+    container: {
+      ...docker,
+      network: "none",
+      user: undefined,
+      binds: [],
+      env: {},
+      setupCommand: undefined,
+      pidsLimit: BROWSER_PIDS,
     },
   };
 }

@@ -30,7 +30,7 @@ export function createScreen(
     return visibleText(target);
   };
   return {
-    // Reads run one after the other, because two at once would feed the same bytes twice.
+    // Reads run one after the other, because two concurrent reads would feed the same bytes twice.
     async read() {
       const next = last.then(render, render);
       last = next;

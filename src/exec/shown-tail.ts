@@ -1,5 +1,5 @@
 // Cuts the end of an output after redacting secrets, because half a secret would not be recognized.
-import { hideCommandSecrets } from "../base/command-secrets.ts";
+import { redactCommand } from "../base/command-secrets.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Output } from "./running.ts";
 
@@ -8,7 +8,7 @@ export type TailMask = Pick<Mask, "unfinished" | "command"> & ((text: string) =>
 /** For callers without secrets. */
 export const noMask: TailMask = Object.assign((text: string) => text, {
   unfinished: () => 0,
-  command: (text: string) => hideCommandSecrets(text),
+  command: (text: string) => redactCommand(text),
 });
 
 /** Longer than any known secret in any encoding. */

@@ -18,6 +18,8 @@ export interface PlanStart {
   readonly tty: boolean;
   readonly timeoutMs?: number | undefined;
   readonly errorsApart?: boolean;
+  /** False: the standard input is empty from the start. Programs such as rg search an open pipe instead of the folder. */
+  readonly hasInput: boolean;
   /** Variables that the rules add to the environment. */
   readonly more?: Readonly<Record<string, string>>;
   /** Hides the gateway's own files from each program; used when no person approved the command. */
@@ -52,13 +54,19 @@ export async function startPinned(
 export async function startPlan(
   deps: StartDeps,
   plan: Plan,
-  { tty, timeoutMs, errorsApart, more = {}, guard, pins = unpinned(plan) }: PlanStart,
+  { tty, timeoutMs, errorsApart, hasInput, more = {}, guard, pins = unpinned(plan) }: PlanStart,
 ): Promise<Running> {
   const env = childEnvironment({ gateway: deps.env, call: plan.env, path: plan.path, tty });
   const pipeline = plan.form === "shell" ? shellLine(plan, env, pins) : segments(plan, { ...env, ...more }, pins);
-  const running = await startWith(deps, { pipeline, tty: tty && pipeline.length === 1, timeoutMs, errorsApart, guard });
-  if (plan.segments[0]?.input === "empty" && plan.form === "pipeline") await running.closeInput();
-  return running;
+  const isEmptied = plan.form === "pipeline" && plan.segments[0]?.input === "empty";
+  return startWith(deps, {
+    pipeline,
+    tty: tty && pipeline.length === 1,
+    timeoutMs,
+    errorsApart,
+    hasInput: hasInput && !isEmptied,
+    guard,
+  });
 }
 
 type Where = Pick<Pins, "cwd" | "pathOf" | "heldOf">;
@@ -68,23 +76,32 @@ interface Wanted {
   readonly tty: boolean;
   readonly timeoutMs?: number | undefined;
   readonly errorsApart?: boolean | undefined;
+  readonly hasInput: boolean;
   readonly guard?: PlanStart["guard"] | undefined;
 }
 
 /** Falls back to pipes when no terminal can be opened; the result mentions it. */
 export async function startWith(
   { start }: Pick<ExecDeps, "start">,
-  { pipeline: wanted, tty, timeoutMs, errorsApart = false, guard }: Wanted,
+  { pipeline: wanted, tty, timeoutMs, errorsApart = false, hasInput, guard }: Wanted,
 ): Promise<Running> {
   const pipeline = guard === undefined ? wanted : await Promise.all(wanted.map((part) => guardedPart(part, guard)));
   const limit = { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(errorsApart ? { errorsApart } : {}) };
-  if (!tty) return start({ pipeline, ...limit });
+  if (!tty) return hasInput ? start({ pipeline, ...limit }) : startWithoutInput(start, { pipeline, ...limit });
   try {
     return await start({ pipeline, tty: TERMINAL, ...limit });
   } catch (error) {
     if (!(error instanceof OpenClawError) || error.code !== "exec.no-terminal") throw error;
     return start({ pipeline, ...limit });
   }
+}
+
+async function startWithoutInput(start: ExecDeps["start"], wanted: Parameters<ExecDeps["start"]>[0]): Promise<Running> {
+  const [first, ...rest] = wanted.pipeline;
+  const pipeline = first === undefined ? [] : [{ ...first, input: "empty" as const }, ...rest];
+  const running = await start({ ...wanted, pipeline });
+  await running.closeInput();
+  return running;
 }
 
 async function guardedPart(part: PipelinePart, guard: NonNullable<Wanted["guard"]>): Promise<PipelinePart> {

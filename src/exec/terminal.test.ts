@@ -4,8 +4,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { after, test } from "node:test";
 
-import { env, openTestEngine, until } from "./engine.cases.ts";
+import { env, openTestEngine, rounds, shellPart, until } from "./engine.cases.ts";
 import { encodeKeys } from "./keys.ts";
+import { createOutput } from "./output.ts";
+import { startTerminal } from "./pty.ts";
 import type { Running } from "./running.ts";
 import { findProgram } from "./find-program.ts";
 import { createQueryFilter } from "./terminal-query.ts";
@@ -62,9 +64,28 @@ test("answers a cursor query and hides it, also in pieces", async () => {
   assert.deepEqual(answers, ["\u001b[1;1R", "\u001b[1;1R"]);
 });
 
+test("C-c sent right after the start ends the program", async () => {
+  const cat = { pipeline: [{ launch: { argv: ["cat"], cwd: "/", env } }], tty };
+  for (let round = 0; round < rounds(5); round += 1) {
+    const run = await engine.start(cat);
+    await keys(run, "C-c");
+    assert.equal((await run.ended).signal, "SIGINT");
+  }
+});
+
+test("delivers input in order when it is sent right after the start", async () => {
+  const run = await engine.start({ pipeline: [{ launch: { argv: ["cat"], cwd: "/", env } }], tty });
+  await Promise.all([type(run, "one\r"), type(run, "two\r"), run.closeInput()]);
+  const { code, signal, reason } = await run.ended;
+  assert.deepEqual({ code, signal, reason }, { code: 0, signal: undefined, reason: undefined });
+  assert.match(run.output.tail(200), /one\n[^]*two\n[^]*two\n$/);
+});
+
 test("ends one program with C-c, another with end of input", async () => {
-  const cat = await engine.sh("echo up; cat", { tty });
-  await shows(cat, "up");
+  const cat = await engine.sh("cat", { tty });
+  // A shell that is starting a program can lose the signal of C-c, so the program must have answered.
+  await type(cat, "up\r");
+  await until(() => cat.output.tail(100) === "up\nup\n");
   await keys(cat, "C-c");
   assert.notEqual((await cat.ended).code, 0);
   const reader = await engine.sh("echo up; cat > got", { tty });
@@ -144,6 +165,21 @@ test("ends everything started in a terminal, and the screen stays readable", asy
   assert.deepEqual([exit.reason, exit.signal], ["killed", "SIGKILL"]);
   assert.equal(await run.screen(), "drawn");
   assert.equal(existsSync(`/proc/${run.pid}`), false);
+});
+
+test("keeps output that was not read yet when the program ended", async () => {
+  const output = createOutput({ filePath: async () => join(engine.folder, "unread.out") });
+  const append = output.append.bind(output);
+  // Asks to stop and never to continue, as a slow disk does.
+  output.append = (bytes) => append(bytes) && false;
+  const lines = Array.from({ length: 3000 }, (_, at) => `${at + 1}\n`).join("");
+  const parts = [shellPart("stty -echo; echo up; read -r x; seq 1 3000", engine.folder)];
+  const run = await startTerminal({ parts, size: tty, output });
+  await until(() => output.totalLines === 1);
+  await run.write(Buffer.from("\r"));
+  assert.deepEqual(await run.finished, { code: 0 });
+  assert.equal(output.tail(200_000), `up\n${lines}`);
+  await output.discard();
 });
 
 test("bounds the screen when the output is large", async () => {

@@ -15,16 +15,16 @@ const onLinux = { skip: process.platform === "linux" ? false : "needs /proc" };
 const engine = openTestEngine({ graceMs: 200 });
 after(() => engine.close());
 
-/** Ways to get away: forks, sessions, ignored signals, a parent that dies first, a wiped environment, stopped processes. */
+/** Ways to escape: forks, sessions, ignored signals, a parent that exits first, a cleared environment, stopped processes. */
 const escapes: Record<string, string> = {
   "a daemon by double fork": "(setsid sh -c 'sleep 600 & sleep 601' &) ; echo ready; sleep 602",
   "TERM ignored by the whole tree": "trap '' TERM; sh -c 'sleep 603 & wait' & echo ready; sleep 604; sleep 605",
-  "a parent that is gone already":
+  "a parent that has already exited":
     "setsid sh -c 'trap \"\" TERM HUP; sleep 606; sleep 607' >/dev/null 2>&1 & echo ready",
-  "an environment wiped below a marked session": "setsid sh -c 'env -i sleep 608 & sleep 609' & echo ready; wait",
+  "an environment cleared below a marked session": "setsid sh -c 'env -i sleep 608 & sleep 609' & echo ready; wait",
   "stopped processes": "sleep 610 & kill -STOP $!; echo ready; wait",
   "many short children": "echo ready; while :; do true & sleep 0; done",
-  "a child that starts another when told to end":
+  "a child that starts another on TERM":
     "trap 'setsid sleep 611 & exit' TERM; echo ready; while :; do sleep 0.05; done",
   "nested sessions": "setsid setsid sh -c 'setsid sh -c \"setsid sleep 612 & sleep 613\" & wait' & echo ready; wait",
 };
@@ -141,12 +141,12 @@ test("PRC-003: does not take over a group whose leader's pid was reused", () => 
   const pids = (isReaped: boolean, ...processes: Process[]): number[] =>
     membersOf(tree(isReaped), processes).map(({ pid }) => pid);
   const reused = [seen(50), seen(51, { group: 50, session: 50, parent: 50 })];
-  assert.deepEqual(pids(true, ...reused), [], "reaped, and somebody has the number: strangers");
+  assert.deepEqual(pids(true, ...reused), [], "reaped, and the pid was reused: processes of others");
   assert.deepEqual(pids(false, ...reused), [50, 51], "not reaped: ours");
   assert.deepEqual(
     pids(true, seen(51, { group: 50, session: 50 })),
     [51],
-    "reaped, number free: its group is still ours",
+    "reaped, and the pid is free: its group is still ours",
   );
   assert.deepEqual(
     pids(true, seen(60, { mark: "m" }), seen(61, { session: 60 }), seen(62, { parent: 61 })),
@@ -169,7 +169,7 @@ async function startTagged(target: TestEngine, line: string, word: string) {
   });
 }
 
-/** How long a sleeper sleeps, to the fraction, tells whose it is even when its environment was wiped. */
+/** The duration of a sleep identifies its test, even when the environment was cleared. */
 const digitsOf = (word: string): string => BigInt(`0x${word}`).toString();
 
 async function taggedAlive(word: string): Promise<readonly string[]> {
@@ -180,7 +180,7 @@ async function taggedAlive(word: string): Promise<readonly string[]> {
 }
 
 async function zombiesOf(parent: number): Promise<readonly number[]> {
-  // A child that just exited is a zombie until the loop turns: only those that stay count.
+  // A child that just exited is a zombie until the event loop collects it, so only lasting ones count.
   const look = async (): Promise<number[]> =>
     (await scanProcesses()).filter((one) => one.isDead && one.parent === parent).map(({ pid }) => pid);
   const first = await look();

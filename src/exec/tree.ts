@@ -49,7 +49,9 @@ export function membersOf(tree: Tree, processes: readonly Process[]): readonly P
   const self = byPid.get(process.pid);
   const numbers = new Set(
     // A number is not reused while its group has members: a reaped leader whose pid exists again has no group left.
-    tree.leaders.filter((leader) => !leader.isReaped() || !byPid.has(leader.pid)).map(({ pid }) => pid),
+    tree.leaders
+      .filter((leader) => isOwnNumber(leader.pid) && (!leader.isReaped() || !byPid.has(leader.pid)))
+      .map(({ pid }) => pid),
   );
   const members = new Map<number, Process>();
   for (let grew = true; grew;) {
@@ -70,6 +72,9 @@ export function membersOf(tree: Tree, processes: readonly Process[]): readonly P
   }
   return [...members.values()].filter((member) => !member.isDead);
 }
+
+/** 0 and 1 are never ours: as a group, 0 is our own, and every process of the machine descends from 1. */
+const isOwnNumber = (pid: number): boolean => Number.isInteger(pid) && pid > 1;
 
 const SCANS = 3;
 const MAX_SCANS = 20;
@@ -168,6 +173,7 @@ async function endGroups(tree: Tree, graceMs: number): Promise<readonly Process[
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  if (!isOwnNumber(pid)) return false;
   try {
     return process.kill(-pid, signal);
   } catch (error) {

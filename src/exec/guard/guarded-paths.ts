@@ -45,6 +45,12 @@ export function gatewayGuardedPaths(facts: GatewayFacts, agent: AgentId, workspa
   };
 }
 
+/** For a browser, which sees no agent's workspace: `userData` is the only folder of the gateway that it needs. */
+export function browserHiddenPaths(facts: GatewayFacts, userData: string): GuardedPaths {
+  const { workspace: _own, hidden, ...rest } = gatewayGuardedPaths(facts, DEFAULT_AGENT, userData);
+  return { ...rest, workspace: userData, hidden: [...hidden, workspaceOf(facts.config, DEFAULT_AGENT, facts.paths)] };
+}
+
 /** For a node host, which has no gateway config. */
 export function machineGuardedPaths(paths: Paths, env: Env): GuardedPaths {
   return {

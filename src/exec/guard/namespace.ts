@@ -11,7 +11,7 @@ import type { HostLaunch } from "../sandbox.ts";
 import { explainBubblewrap } from "../sandbox/bubblewrap-probe.ts";
 import type { Works } from "../sandbox/spec.ts";
 import { shellClosingInheritedFds } from "../sandbox/inherited-fds.ts";
-import { steeringArguments } from "../sandbox/system-arguments.ts";
+import { controlFileArguments } from "../sandbox/system-arguments.ts";
 import type { PathRule, PathRules } from "./path-rules.ts";
 
 export interface Programs {
@@ -95,7 +95,7 @@ function buildArguments(rules: readonly PathRule[]): string[] {
     "/",
     "/",
     // Root could open every disk by its device file and write control files in /proc, even without capabilities.
-    ...(isRoot ? ["--dev", "/dev", ...steeringArguments()] : ["--dev-bind", "/dev", "/dev"]),
+    ...(isRoot ? ["--dev", "/dev", ...controlFileArguments()] : ["--dev-bind", "/dev", "/dev"]),
     ...rules.flatMap(ruleArguments),
     ...rules
       .filter(({ access, isFolder }) => access === "hide" && isFolder)
@@ -130,7 +130,7 @@ function verify(rules: readonly PathRule[], root: string): void {
   }
 }
 
-/** Drops all capabilities for good, so that a command cannot undo the path rules. */
+/** Drops all capabilities permanently, so that a command cannot undo the path rules. */
 function enterArguments(user: number, mount: number, programs: Programs, cwd: string): readonly string[] {
   const { nsenter, setpriv, canChangeFolder } = programs;
   const fileOf = (fd: number): string => `/proc/${process.pid}/fd/${fd}`;
@@ -155,13 +155,13 @@ function enterArguments(user: number, mount: number, programs: Programs, cwd: st
 /** Neither nsenter nor setpriv can set argv[0], so the program sees the path it was started by. */
 function entered(started: HostLaunch, prefix: readonly string[]): HostLaunch {
   const { argv0: _own, ...launch } = started;
-  const steering = Object.keys(launch.env).find((name) => /^(?:LD_|GLIBC_|GCONV_|LOCPATH)/i.test(name));
-  if (steering !== undefined)
+  const controlling = Object.keys(launch.env).find((name) => /^(?:LD_|GLIBC_|GCONV_|LOCPATH)/i.test(name));
+  if (controlling !== undefined)
     throw new OpenClawError(
       "exec.rejected-variable",
-      `${steering} would also affect the programs that hide the gateway's files`,
+      `${controlling} would also affect the programs that hide the gateway's files`,
       {
-        hint: `remove ${steering} from env`,
+        hint: `remove ${controlling} from env`,
       },
     );
   const { shell, closes } = shellClosingInheritedFds();

@@ -6,7 +6,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { errnoOf } from "../../core/error.ts";
 import { statOf } from "../policy/programs.ts";
 import { canonicalPath, isWithin } from "../sandbox/hidden-paths.ts";
-import type { Works } from "../sandbox/spec.ts";
+import { notWorking, type Works } from "../sandbox/spec.ts";
 import { entriesOf } from "../sandbox/inherited-fds.ts";
 import { otherPathsOf, readMounts, type MountRow } from "./mounts.ts";
 import type { GuardedPaths } from "./guarded-paths.ts";
@@ -92,7 +92,7 @@ function protectedFolders(
   const state = canonicalPath(paths.state);
   const home = canonicalPath(paths.home);
   if (state === "/" || state === workspace)
-    return no(
+    return notWorking(
       `the state folder ${state} is ${state === "/" ? "the whole disk" : "the workspace itself"}`,
       moveWorkspace,
     );
@@ -101,7 +101,7 @@ function protectedFolders(
     statOf(paths.alternateState) === undefined &&
     canWrite(dirname(paths.alternateState))
   )
-    return no(
+    return notWorking(
       `${paths.alternateState} does not exist, and the gateway would read it in place of ${state} once a command created it`,
       `start the gateway with OPENCLAW_STATE_DIR=${state}`,
     );
@@ -111,7 +111,7 @@ function protectedFolders(
     const folder = dirname(canonicalPath(config));
     if (isProtected(folder, folders, workspace)) continue;
     if (folder === workspace || isWithin(home, folder) || shared.has(folder))
-      return no(
+      return notWorking(
         `the config file ${config} lies in ${folder}, which also contains other files`,
         `move it to a folder of its own, such as ${state}`,
       );
@@ -122,13 +122,13 @@ function protectedFolders(
     .flatMap((path) => linksIn(path))
     .find((path) => !isProtected(canonicalPath(dirname(path)), folders, workspace));
   if (link !== undefined && canWrite(dirname(link)))
-    return no(
+    return notWorking(
       `${link} is a link that a command could replace`,
       `name the real folder instead of the link: OPENCLAW_STATE_DIR=${state}`,
     );
   const hardLink = secretsIn(state, paths.configs).find((path) => (statOf(path)?.nlink ?? 1n) > 1n);
   if (hardLink !== undefined)
-    return no(
+    return notWorking(
       `${hardLink} has a second name (a hard link) by which a command could reach it`,
       `remove the other name; find it with: find / -xdev -samefile ${hardLink}`,
     );
@@ -136,9 +136,8 @@ function protectedFolders(
 }
 
 const missing = (folder: string): Refusal =>
-  no(`the folder ${folder} does not exist, and a command could create it`, `mkdir -p ${folder}`);
+  notWorking(`the folder ${folder} does not exist, and a command could create it`, `mkdir -p ${folder}`);
 const moveWorkspace = "choose another workspace: openclaw config set agents.defaults.workspace <folder>";
-const no = (reason: string, fix: string): Refusal => ({ works: false, reason, fix });
 
 /** System folders, which programs need. */
 const shared: ReadonlySet<string> = new Set(

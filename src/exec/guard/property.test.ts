@@ -10,7 +10,7 @@ import { openTestEngine } from "../engine.cases.ts";
 import { createGuard } from "../guard.ts";
 import { attacks, CANARY, openAttackFixture, programOf, spellings, type AttackFixture } from "./attack.cases.ts";
 
-const ROUNDS = Number(process.env["OPENCLAW_GUARD_ROUNDS"] ?? 40);
+const ROUNDS = Number(process.env["OPENCLAW_GUARD_ROUNDS"] ?? 20);
 const TIMEOUT_MS = 20_000;
 /** These work only as root, and only on some machines. */
 const needsNamespaces = new Set(["unshare and umount", "umount", "nsenter"]);

@@ -1,25 +1,25 @@
-// What an approvals file says for one agent, and which of two words is the stricter. Pure; the file may be another machine's, unchecked.
+// Reads the rules for one agent from an approvals file and compares their strictness. Pure; accepts unvalidated files.
 import { isRecord } from "../../core/record.ts";
 
 /** Strictest first. */
 export const securities = ["deny", "allowlist", "full"] as const;
 export const asks = ["always", "on-miss", "off"] as const;
 
-type Order<Word> = readonly [Word, ...Word[]];
+type Strictness<Word> = readonly [Word, ...Word[]];
 
-export interface Said<Word> {
+export interface AgentRule<Word> {
   readonly value: Word;
-  /** The place in the file. */
+  /** The key in the file. */
   readonly source: string;
 }
 
-/** The agent's own word, else that of `*`, else the default. A word nobody knows is the strictest: somebody meant something by it. */
-export function saidFor<Word extends string>(
+/** The agent's own rule, else that of `*`, else the default. An unknown value counts as the strictest one. */
+export function readAgentRule<Word extends string>(
   file: unknown,
   agent: string,
   key: "security" | "ask" | "askFallback",
-  order: Order<Word>,
-): Said<Word> | undefined {
+  order: Strictness<Word>,
+): AgentRule<Word> | undefined {
   for (const { source, rules } of layersFor(file, agent)) {
     const word = rules[key];
     if (word === undefined || word === null) continue;
@@ -28,12 +28,12 @@ export function saidFor<Word extends string>(
   return undefined;
 }
 
-/** The first wins among equals. */
-export function stricter<Word extends string>(one: Word, other: Word | undefined, order: Order<Word>): Word {
+/** The first one wins when both are equal. */
+export function stricter<Word extends string>(one: Word, other: Word | undefined, order: Strictness<Word>): Word {
   return other !== undefined && order.indexOf(other) < order.indexOf(one) ? other : one;
 }
 
-/** Those that have a say for this agent, the one that counts most first. */
+/** The rule sets that apply to this agent, the strongest first. */
 export function layersFor(file: unknown, agent: string): { source: string; rules: Record<string, unknown> }[] {
   if (!isRecord(file)) return [];
   const agents = isRecord(file["agents"]) ? file["agents"] : {};

@@ -1,4 +1,4 @@
-// Does an allowlist entry cover a program: by the path it was found under, its arguments and its folder where bound.
+// Matches a program against allowlist entries: by its path, and by its arguments and folder where an entry binds them.
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import picomatch from "picomatch";
@@ -6,21 +6,21 @@ import picomatch from "picomatch";
 import { OpenClawError } from "../../core/error.ts";
 import { Lru } from "../../base/lru.ts";
 import { compilePattern } from "../../config/patterns.ts";
-import type { AnalysedSegment } from "./analysis.ts";
+import type { AnalyzedSegment } from "./analysis.ts";
 import type { EntryRef } from "./effective.ts";
-import { isRemembered, stillMeans } from "./instructions.ts";
+import { isRemembered, isStillValid } from "./instructions.ts";
 import { realOf } from "./programs.ts";
 
-/** Compiled patterns; what a pattern means never changes, so they cannot go stale. */
+/** Compiled patterns. The meaning of a pattern never changes, so entries cannot go stale. */
 const compiled = new Lru<(path: string) => boolean>(500);
 const argumentPatterns = new Lru<RegExp>(200);
 
-/** Arguments longer than this match no pattern: matching must stay quick. */
+/** Longer arguments match no pattern, so that matching stays quick. */
 const maxArgumentChars = 4000;
 
-/** The first entry that covers the program of a segment, run in `cwd`. */
+/** The first entry that covers the program of a segment when it runs in `cwd`. */
 export function matchEntry(
-  segment: AnalysedSegment,
+  segment: AnalyzedSegment,
   cwd: string,
   allowlist: readonly EntryRef[],
   home = homedir(),
@@ -31,12 +31,12 @@ export function matchEntry(
     if (!paths.some((spelling) => matchesPath(entry.pattern, spelling, home))) return false;
     if (entry.cwd !== undefined && !sameFolder(entry.cwd, cwd)) return false;
     if (entry.args !== undefined && !sameWords(entry.args, argv.slice(1))) return false;
-    if (isRemembered(entry) && !stillMeans(entry, segment.judged, segment.scripts)) return false;
+    if (isRemembered(entry) && !isStillValid(entry, segment.judged, segment.scripts)) return false;
     return entry.argPattern === undefined || argumentsFit(entry.argPattern, argv.slice(1));
   });
 }
 
-/** /bin and /usr/bin are one folder on most systems: an entry may name either. The name of the program stays the same. */
+/** On most systems /bin and /usr/bin are the same folder, so an entry may name either. The program name stays the same. */
 function spellings(path: string): readonly string[] {
   const folder = dirname(path);
   const twin = folder.startsWith("/usr/") ? folder.slice(4) : `/usr${folder}`;
@@ -44,7 +44,7 @@ function spellings(path: string): readonly string[] {
   return merged ? [path, join(twin, basename(path))] : [path];
 }
 
-/** Patterns name paths: one without a separator covers nothing. `*` and `?` stop at `/`, `**` does not. */
+/** Patterns match paths, so one without a separator matches nothing. `*` and `?` stop at `/`, `**` does not. */
 export function matchesPath(pattern: string, path: string, home: string): boolean {
   if (!pattern.includes("/")) return false;
   const key = `${home}\0${pattern}`;
@@ -62,21 +62,21 @@ export function matchesPath(pattern: string, path: string, home: string): boolea
   return matches(path);
 }
 
-/** A path as a pattern that matches nothing else. */
+/** Escapes a path to a pattern that matches only this path. */
 export const literalPattern = (path: string): string => path.replace(/[\\*?[\]{}()!+@|]/g, "\\$&");
 
 function expandHome(pattern: string, home: string): string {
   return pattern.startsWith("~/") ? literalPattern(home) + pattern.slice(1) : pattern;
 }
 
-/** The whole of the arguments, joined by one blank, whether or not the pattern says ^ and $. */
+/** The pattern must match all arguments, joined by single spaces, with or without ^ and $. */
 function argumentsFit(pattern: string, args: readonly string[]): boolean {
   const joined = args.join(" ");
   if (joined.length > maxArgumentChars) return false;
   return argumentPattern(pattern)?.test(joined) ?? false;
 }
 
-/** A pattern that does not compile, or could run for ever, matches nothing: the entry stays without effect. */
+/** Undefined for a pattern that does not compile or could run forever; its entry then has no effect. */
 function argumentPattern(pattern: string): RegExp | undefined {
   if (pattern === "") return /^$/;
   const known = argumentPatterns.get(pattern);
@@ -91,7 +91,7 @@ function argumentPattern(pattern: string): RegExp | undefined {
   }
 }
 
-/** Where they really are: a link that leads elsewhere by now is another folder. */
+/** Compares real paths, because a link may lead to another folder by now. */
 function sameFolder(bound: string, cwd: string): boolean {
   const real = realOf(resolve(cwd));
   return real !== undefined && realOf(resolve(bound)) === real;

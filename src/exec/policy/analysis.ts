@@ -1,49 +1,49 @@
-// What the analysis of a command line says: a pipeline that is wholly understood, or something else and why.
+// The types of an analyzed command line: a fully understood pipeline, or the reason why it is not one.
 import type { Segment } from "./plan.ts";
 
-/** Where a command line would run. */
-export interface Place {
+/** What the analysis needs to know about the place where a command line would run. */
+export interface AnalysisContext {
   readonly cwd: string;
   readonly workspace: string;
   readonly home: string;
-  /** The folders programs are looked for in. */
+  /** The folders to search for programs. */
   readonly path: readonly string[];
-  /** Files and folders of the gateway itself, absolute: no allowlist lets a command name them. */
+  /** Absolute paths of the gateway's own files and folders; no allowlist entry lets a command name them. */
   readonly guarded?: readonly string[];
 }
 
-/** Why something cannot be answered by an allowlist, for programs (`code`) and for people (`reason`). */
+/** Why an allowlist cannot decide, for programs (`code`) and for people (`reason`). */
 export interface Concern {
   readonly code: string;
   readonly reason: string;
 }
 
-/** The program that does the work: the segment itself, or what its wrappers (`nice`, `timeout`) start. */
+/** The program that does the work: the segment's own, or the one that its wrappers (`nice`, `timeout`) start. */
 export interface Judged {
-  /** Its name as it was written. */
+  /** The name as written. */
   readonly written: string;
   readonly argv: readonly string[];
   readonly path: string;
-  /** Links resolved. */
+  /** With links resolved. */
   readonly real: string;
 }
 
-export interface AnalysedSegment extends Segment {
+export interface AnalyzedSegment extends Segment {
   readonly judged: Judged;
   /** Names of the wrappers around it, outermost first. */
   readonly wrappers: readonly string[];
-  /** True when a wildcard or `~` stood in its words: what the arguments are depends on the disk. */
+  /** True when a word contained a wildcard or `~`, so that its arguments depend on the disk. */
   readonly expanded: boolean;
-  /** Set when its arguments make it run something that no rule names. */
+  /** Set when its arguments make it run something that no rule covers. */
   readonly concern?: Concern;
-  /** Scripts whose content decides what happens, absolute. */
+  /** Absolute paths of scripts whose content decides what happens. */
   readonly scripts: readonly string[];
 }
 
 export interface Pipeline {
   readonly kind: "pipeline";
   readonly command: string;
-  readonly segments: readonly AnalysedSegment[];
+  readonly segments: readonly AnalyzedSegment[];
   /** After a leading `cd folder &&`. */
   readonly cwd: string;
 }
@@ -51,8 +51,8 @@ export interface Pipeline {
 export interface NotUnderstood extends Concern {
   readonly kind: "other";
   readonly command: string;
-  /** What could be told, without a promise that it is all. */
-  readonly segments: readonly AnalysedSegment[];
+  /** The segments that could be read; there may be others. */
+  readonly segments: readonly AnalyzedSegment[];
   readonly cwd: string;
 }
 

@@ -1,15 +1,15 @@
-// Arguments of programs that can carry commands: what stays allowed for an allowlisted program, and what does not.
+// Arguments that can carry commands: which ones an allowlisted program may have.
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 
 import { familyNames } from "./argument-rules/names.ts";
-import { decide, openGround } from "./fixture.cases.ts";
+import { decide, openPolicyFixture } from "./fixture.cases.ts";
 
-const ground = openGround();
-const { place, workspace, bin } = ground;
-after(() => ground.close());
+const fixture = openPolicyFixture();
+const { context, workspace, bin } = fixture;
+after(() => fixture.close());
 
 const allowlist = ["/usr/bin/*", "/bin/*", "/usr/sbin/*", join(bin, "*")];
 
@@ -19,8 +19,8 @@ function planted(name: string): string {
 }
 
 async function verdict(command: string): Promise<string> {
-  const { judgement } = await decide(command, place, { allowlist });
-  return judgement.outcome === "run" ? "run" : judgement.code;
+  const { judgment } = await decide(command, context, { allowlist });
+  return judgment.outcome === "run" ? "run" : judgment.code;
 }
 
 function rows(kind: string, expected: string, commands: readonly string[]): void {
@@ -285,7 +285,7 @@ rows("refused although the program has an entry", "exec.arguments", [
 writeFileSync(join(bin, "nosuch-but-here"), "#!/bin/sh\n");
 chmodSync(join(bin, "nosuch-but-here"), 0o755);
 
-rows("never by an entry", "exec.carrier", [
+rows("not allowed by any entry", "exec.carrier", [
   "sh x.sh",
   "bash -c id",
   "bash",
@@ -327,7 +327,7 @@ rows("never by an entry", "exec.carrier", [
   ].map((name) => `${planted(name)} x`),
 ]);
 
-rows("a wrapper in another form", "exec.wrapper", [
+rows("a wrapper in an unknown form", "exec.wrapper", [
   "env -S 'ls -l'",
   "env -i ls",
   "env -u PATH ls",
@@ -347,7 +347,7 @@ rows("a wrapper in another form", "exec.wrapper", [
   "nohup --x ls",
 ]);
 
-it("the makefile that counts is the one in the folder make goes to", async () => {
+it("binds the makefile of the folder that make enters", async () => {
   writeFileSync(join(workspace, "Makefile"), "");
   writeFileSync(join(workspace, "src", "Makefile"), "");
   for (const [command, file] of [
@@ -359,18 +359,18 @@ it("the makefile that counts is the one in the folder make goes to", async () =>
     ["make --directory=src", "src/Makefile"],
     ["make -C src -C ..", "Makefile"],
   ] as const) {
-    const { analysis } = await decide(command, place, { allowlist });
+    const { analysis } = await decide(command, context, { allowlist });
     assert.deepEqual(analysis.segments[0]?.scripts, [join(workspace, file)], command);
   }
 });
 
-describe("a name hides nothing", () => {
-  it("nor does a version in its middle", async () => {
+describe("recognizes a program by", () => {
+  it("its name with a version in the middle", async () => {
     for (const name of ["perl5.36-x86_64-linux-gnu", "php8.2-cgi", "python3.11-dbg"])
       assert.equal(await verdict(`${planted(name)} -e 1`), "exec.arguments", name);
   });
 
-  it("nor do flavours and parts of one program", async () => {
+  it("a variant or a part of its name", async () => {
     for (const name of [
       "busybox.nosuid",
       "toybox-x86_64",
@@ -383,7 +383,7 @@ describe("a name hides nothing", () => {
     assert.equal(await verdict(`${planted("pythonw")} -c 1`), "exec.arguments");
   });
 
-  it("a link under another name to a shell, a wrapper, a multiplexer", async () => {
+  it("the target of a link under another name", async () => {
     for (const [name, target] of [
       ["tool1", "/bin/bash"],
       ["tool2", "/usr/bin/env"],
@@ -395,16 +395,16 @@ describe("a name hides nothing", () => {
     assert.equal(await verdict("tool3 -c 1"), "exec.arguments");
   });
 
-  it("a wrapper that is not the system's own is no wrapper", async () => {
+  it("its folder: a wrapper outside the system folders is not a wrapper", async () => {
     writeFileSync(join(workspace, "nice"), "#!/bin/sh\n");
     chmodSync(join(workspace, "nice"), 0o755);
     assert.equal(await verdict("./nice ls"), "exec.wrapper");
-    const { judgement } = await decide("./nice ls", place, { allowlist: [...allowlist, `${workspace}/*`] });
-    assert.equal(judgement.code, "exec.wrapper");
+    const { judgment } = await decide("./nice ls", context, { allowlist: [...allowlist, `${workspace}/*`] });
+    assert.equal(judgment.code, "exec.wrapper");
   });
 });
 
-/** A stand-in for what this machine does not have: it is judged by its name. */
+/** A stand-in for a program that this machine lacks; it is judged by its name. */
 function plantMissing(command: string): void {
   const [name = ""] = command.split(" ");
   if (!existsSync(join("/usr/bin", name)) && !existsSync(join("/usr/sbin", name))) planted(name);
@@ -479,7 +479,7 @@ const starters = [
   "mksquashfs a b -p 'x f 444 0 0 touch /x'",
 ];
 for (const command of starters) plantMissing(command);
-rows("programs that start others, less known", "exec.carrier", starters);
+rows("lesser-known programs that start others", "exec.carrier", starters);
 
 const carrying = [
   "ffmpeg -i a.wav -af ladspa=file=./x.so b.wav",
@@ -560,7 +560,7 @@ const carrying = [
   "node --check -e 1",
 ];
 for (const command of carrying) plantMissing(command);
-rows("options that carry code, less known", "exec.arguments", carrying);
+rows("lesser-known options that carry code", "exec.arguments", carrying);
 
 const everyday = [
   "restic -r /srv/backup snapshots",
@@ -593,9 +593,9 @@ const everyday = [
   "restore --all",
 ];
 for (const command of everyday) plantMissing(command);
-rows("everyday words beside them", "run", everyday);
+rows("everyday arguments of the same programs", "run", everyday);
 
-it("what administers the system is told by its name and place, and nobody's own script by its name", () => {
+it("recognizes administration programs by name in system folders only", () => {
   assert.ok(familyNames("/usr/bin/dpkg-architecture").includes("service"));
   assert.ok(!familyNames("/usr/bin/dpkg-query").includes("service"));
   assert.ok(familyNames("/usr/sbin/update-rc.d").includes("service"));

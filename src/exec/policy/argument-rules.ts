@@ -1,7 +1,8 @@
-// Programs whose arguments can carry a command or code: what each may be given, by family. Everything else is free.
+// Judges whether the arguments of a program carry a command or code: by the rules of its family of programs, else by a search
+// for a nested command. Programs that start others are refused with any arguments.
 import { basename } from "node:path";
 
-import type { Concern, Judged, Place } from "./analysis.ts";
+import type { Concern, Judged, AnalysisContext } from "./analysis.ts";
 import { awkRule } from "./argument-rules/awk.ts";
 import { closedRules } from "./argument-rules/closed.ts";
 import { findRule } from "./argument-rules/find.ts";
@@ -9,12 +10,12 @@ import { forbiddenRules } from "./argument-rules/forbidden.ts";
 import { gitRule, gitUserRule, gitUsers } from "./argument-rules/git.ts";
 import { interpreterRules, makefiles } from "./argument-rules/interpreters.ts";
 import { familyNames } from "./argument-rules/names.ts";
-import { carriesShell } from "./argument-rules/nested.ts";
+import { findNestedCommand } from "./argument-rules/nested.ts";
 import { neverByAllowlist } from "./argument-rules/never.ts";
 import type { Finding, Rule } from "./argument-rules/rule.ts";
 import { sedRule } from "./argument-rules/sed.ts";
 import { tarRule } from "./argument-rules/tar.ts";
-import { followsFiles } from "./instructions.ts";
+import { whyFilesDecide } from "./instructions.ts";
 import type { Plan, Segment } from "./plan.ts";
 import { onlyPrints, wrappers } from "./wrappers.ts";
 
@@ -32,11 +33,11 @@ const ownRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ...gitUsers.map((name): [string, Rule] => [name, gitUserRule]),
 ]);
 
-/** By the name it was found under and by the name of the file behind it: a link hides nothing. */
-export function concernOf(judged: Judged, place: Place): ArgumentVerdict {
+/** Checks the name it was found by and the name of the real file, so that a link cannot hide a program. */
+export function concernOf(judged: Judged, context: AnalysisContext): ArgumentVerdict {
   const names = [...new Set([...familyNames(judged.path), ...realNames(judged)])];
   const args = judged.argv.slice(1);
-  // A wrapper that could be taken off is gone by now; one that is left has arguments nobody can read.
+  // Known wrappers were removed before. One that is left has arguments that cannot be read.
   const never = names.find(
     (name) => neverByAllowlist.has(name) || (wrappers.has(name) && !onlyPrints(name, judged.argv.length)),
   );
@@ -44,17 +45,17 @@ export function concernOf(judged: Judged, place: Place): ArgumentVerdict {
   const rules = names.flatMap((name) => rulesFor(name));
   const findings: Finding[] =
     rules.length > 0
-      ? [...new Set(rules)].map((rule) => rule(args, judged, place))
-      : [carriesShell(names, args, place)];
+      ? [...new Set(rules)].map((rule) => rule(args, judged, context))
+      : [findNestedCommand(names, args, context)];
   const scripts = [
     ...findings.flatMap((finding) => finding.scripts ?? []),
-    ...(names.includes("make") ? makefiles(args, place) : []),
+    ...(names.includes("make") ? makefiles(args, context) : []),
   ];
   const why = findings.find((finding) => finding.concern !== undefined)?.concern;
   return why === undefined ? { scripts } : { concern: { code: "exec.arguments", reason: why }, scripts };
 }
 
-/** One binary for all of coreutils is told by the name it is called under, which we set. */
+/** A single binary for all of coreutils is identified by the name it is called by, which we set. */
 function realNames({ path, real }: Judged): readonly string[] {
   const names = familyNames(real);
   return names.includes("coreutils") && basename(path) !== "coreutils" ? [] : names;
@@ -71,7 +72,7 @@ function rulesFor(name: string): readonly Rule[] {
   return [ownRules, closedRules, forbiddenRules, interpreterRules].flatMap((rules) => rules.get(name) ?? []);
 }
 
-/** The program that does the work in a segment of a plan, and its own arguments. */
+/** The program that does the work in a segment of a plan, with its own arguments. */
 export function judgedOf(segment: Segment): Judged {
   const program = segment.inner?.at(-1) ?? segment.program;
   const at = segment.inner === undefined ? 0 : segment.argv.indexOf(program.path);
@@ -79,10 +80,10 @@ export function judgedOf(segment: Segment): Judged {
   return { written: argv[0] ?? "", path: program.path, real: program.real, argv };
 }
 
-/** Why a segment may not be allowed for good; undefined when it may. */
-export function neverAlways(segment: Segment, plan: Plan): string | undefined {
+/** Why a segment cannot always be allowed; undefined when it can. */
+export function whyNotAlways(segment: Segment, plan: Plan): string | undefined {
   const judged = judgedOf(segment);
-  const place = { cwd: plan.cwd.path, workspace: plan.cwd.path, home: "/", path: plan.path };
-  const { concern, scripts } = concernOf(judged, place);
-  return concern === undefined ? followsFiles(judged, scripts) : concern.reason;
+  const context = { cwd: plan.cwd.path, workspace: plan.cwd.path, home: "/", path: plan.path };
+  const { concern, scripts } = concernOf(judged, context);
+  return concern === undefined ? whyFilesDecide(judged, scripts) : concern.reason;
 }

@@ -1,8 +1,8 @@
-// The attack cases and the controls that concern command lines, read from the tables in test/attack.
+// Reads the attack cases and controls about command lines from the tables in test/attack.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { Ground, Rules } from "./fixture.cases.ts";
+import type { PolicyFixture, Rules } from "./fixture.cases.ts";
 
 export interface AttackCase {
   readonly id: string;
@@ -25,35 +25,35 @@ interface RawCase {
 
 const folder = join(import.meta.dirname, "../../../test/attack");
 
-export function attackCases(ground: Ground): readonly AttackCase[] {
+export function attackCases(fixture: PolicyFixture): readonly AttackCase[] {
   return read("cases.json").flatMap((one) =>
-    /^exec\.(?:shell-syntax|wrappers|safe-bins)$/.test(one.area) ? toCase(one, ground) : [],
+    /^exec\.(?:shell-syntax|wrappers|safe-bins)$/.test(one.area) ? toCase(one, fixture) : [],
   );
 }
 
-export function controlCases(ground: Ground): readonly AttackCase[] {
-  return read("controls.json").flatMap((one) => (one.tool === "exec" ? toCase(one, ground) : []));
+export function controlCases(fixture: PolicyFixture): readonly AttackCase[] {
+  return read("controls.json").flatMap((one) => (one.tool === "exec" ? toCase(one, fixture) : []));
 }
 
 function read(name: string): readonly RawCase[] {
   return JSON.parse(readFileSync(join(folder, name), "utf8")) as RawCase[];
 }
 
-/** Allowlisted programs this machine lacks are allowed where their stand-in lies. */
-function toCase({ id, area, expect, input }: RawCase, ground: Ground): AttackCase[] {
+/** Allowlisted programs that this machine lacks are allowed at the path of their stand-in. */
+function toCase({ id, area, expect, input }: RawCase, fixture: PolicyFixture): AttackCase[] {
   const command = input.params?.command;
   if (command === undefined) return [];
   const listed = input.setup?.allowlist ?? [];
   const standIns = listed.flatMap((entry) =>
     typeof entry === "string" && !entry.includes("*") && !entry.includes("?")
-      ? [join(ground.bin, entry.split("/").at(-1) ?? "")]
+      ? [join(fixture.bin, entry.split("/").at(-1) ?? "")]
       : [],
   );
   const rules: Rules = { ...input.setup?.exec, allowlist: [...listed, ...standIns] };
-  return [{ id, area, command: filled(command, ground), rules, expect }];
+  return [{ id, area, command: filled(command, fixture), rules, expect }];
 }
 
-function filled(command: string, { workspace, out, root }: Ground): string {
+function filled(command: string, { workspace, out, root }: PolicyFixture): string {
   return command
     .replaceAll("{{CANARY}}", join(root, "canary"))
     .replaceAll("{{SECRET}}", join(out, "secret"))

@@ -1,16 +1,16 @@
-// Files a plan stands on besides its programs: scripts, and whatever file a shell or a carrier of commands is given.
+// Finds the files that a plan depends on besides its programs: scripts, and files given to a shell or to a program that can run them.
 import { resolve } from "node:path";
 
 import { OpenClawError } from "../../core/error.ts";
-import type { AnalysedSegment, Analysis, Place } from "./analysis.ts";
+import type { AnalyzedSegment, Analysis, AnalysisContext } from "./analysis.ts";
 import type { Identity } from "./plan.ts";
 import { identityOf } from "./programs.ts";
 
 const maxFiles = 64;
 
-/** Throws `approval.too-many-files`: a file that is not held could be exchanged after the yes. */
-export function boundFiles(analysis: Analysis, place: Place): Identity[] {
-  const paths = analysis.segments.flatMap((segment) => namedBy(segment, analysis, place));
+/** Throws `approval.too-many-files`: a file that is not in the plan could be replaced after the approval. */
+export function boundFiles(analysis: Analysis, context: AnalysisContext): Identity[] {
+  const paths = analysis.segments.flatMap((segment) => namedBy(segment, analysis, context));
   const files = [...new Set(paths)].flatMap((path) => identityOf(path, "file") ?? []);
   if (files.length <= maxFiles) return files;
   throw new OpenClawError(
@@ -20,11 +20,11 @@ export function boundFiles(analysis: Analysis, place: Place): Identity[] {
   );
 }
 
-/** A program with a concern may run any file it is given; so may everything in a line that was not understood. */
-function namedBy(segment: AnalysedSegment, analysis: Analysis, place: Place): readonly string[] {
+/** A program with a concern may run any file it is given, and so may every program of a line that was not understood. */
+function namedBy(segment: AnalyzedSegment, analysis: Analysis, context: AnalysisContext): readonly string[] {
   if (segment.concern === undefined && analysis.kind === "pipeline") return segment.scripts;
   const words = segment.argv.slice(1).map((word) => word.replace(/^--?[A-Za-z-]+=/, ""));
-  const folders = [...new Set([analysis.cwd, place.cwd])];
+  const folders = [...new Set([analysis.cwd, context.cwd])];
   return [
     ...segment.scripts,
     ...folders.flatMap((folder) => words.flatMap((word) => (word === "" ? [] : [resolve(folder, word)]))),

@@ -1,13 +1,13 @@
-// Reads regular files without ever waiting: what turned into a pipe or grew too large is not read.
+// Reads regular files without blocking: pipes and files that are too large are not read.
 import { closeSync, constants, fstatSync, openSync, readSync, type BigIntStats } from "node:fs";
 
 import { errnoOf } from "../../core/error.ts";
 
-/** A file larger than this is known by its size and times instead of its content. */
+/** A larger file is identified by its size and times instead of its content. */
 const maxHashedBytes = 16 * 1024 * 1024;
 
-/** The hash of the content; a mark that any change alters where there is none to be had. */
-export function contentMark(path: string): string {
+/** The hash of the content. A large file has its size and times instead, an unreadable one has a constant. */
+export function contentFingerprint(path: string): string {
   return (
     withFile(path, (fd, stats) => {
       if (stats.size > BigInt(maxHashedBytes)) return `large:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
@@ -16,10 +16,10 @@ export function contentMark(path: string): string {
       for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk)) hash.update(chunk.subarray(0, read));
       return hash.digest("hex");
     }) ?? "unreadable"
-  ); // executable but not readable: its place and inode must do
+  ); // executable but not readable: path and inode must be enough
 }
 
-/** The whole of a file whose content has the hash; undefined when it has another, or is too large to be hashed. */
+/** The content of a file with this hash; undefined when the hash differs or the file is too large to be hashed. */
 export function contentWith(hash: string, path: string): Buffer | undefined {
   const content = smallContent(path, maxHashedBytes);
   if (content === undefined) return undefined;
@@ -27,7 +27,7 @@ export function contentWith(hash: string, path: string): Buffer | undefined {
   return createHash("sha256").update(content).digest("hex") === hash ? content : undefined;
 }
 
-/** The first bytes of a file, at most so many; none of what is not a regular file or not readable. */
+/** The first bytes of a regular file, at most `count`; empty when it cannot be read. */
 export function firstBytes(path: string, count: number): Buffer {
   return (
     withFile(path, (fd) => {
@@ -37,7 +37,7 @@ export function firstBytes(path: string, count: number): Buffer {
   );
 }
 
-/** Undefined for what is not a regular file, not readable or larger than `maxBytes`. */
+/** Undefined for a file that is not regular, not readable or larger than `maxBytes`. */
 export function smallContent(path: string, maxBytes: number): Buffer | undefined {
   return withFile(path, (fd, stats) => {
     if (stats.size > BigInt(maxBytes)) return undefined;

@@ -1,17 +1,17 @@
-// The decision table, the strictness of rules, patterns of the allowlist, and what holds when nobody can be asked.
+// The decision table, the stricter of two rules, allowlist patterns, and decisions when no person can be asked.
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 
-import { analyse } from "./analyse.ts";
+import { analyze } from "./analyze.ts";
 import { literalPattern, matchesPath } from "./allowlist.ts";
 import type { Ask, Security } from "../route.ts";
 import { effectivePolicy, type EffectivePolicy } from "./effective.ts";
-import { decide, openGround } from "./fixture.cases.ts";
+import { decide, openPolicyFixture } from "./fixture.cases.ts";
 import { judge, judgeUnanswerable } from "./decide.ts";
 
-const ground = openGround();
-const { place } = ground;
-after(() => ground.close());
+const fixture = openPolicyFixture();
+const { context } = fixture;
+after(() => fixture.close());
 
 const policyOf = (security: Security, ask: Ask, askFallback: Security = "deny"): EffectivePolicy =>
   effectivePolicy(
@@ -41,12 +41,12 @@ describe("decision table", () => {
   ];
   for (const [security, ask, match, outcome] of rows) {
     it(`${security}, ${ask}, ${match ? "match" : "miss"}: ${outcome}`, async () => {
-      const analysis = await analyse(match ? "uname -a" : "id", place);
+      const analysis = await analyze(match ? "uname -a" : "id", context);
       assert.equal(judge({ analysis, policy: policyOf(security, ask), safeBins: [] }).outcome, outcome);
     });
   }
 
-  it("nobody to ask: the fallback, and deny when it is not set", async () => {
+  it("uses askFallback when no person can be asked, and denies when it is not set", async () => {
     const outcomes = await Promise.all(
       [
         { command: "id", fallback: "deny" },
@@ -55,7 +55,7 @@ describe("decision table", () => {
         { command: "id", fallback: "full" },
       ].map(async ({ command, fallback }) => {
         const policy = policyOf("allowlist", "always", fallback as Security);
-        return judgeUnanswerable({ analysis: await analyse(command, place), policy, safeBins: [] }).outcome;
+        return judgeUnanswerable({ analysis: await analyze(command, context), policy, safeBins: [] }).outcome;
       }),
     );
     assert.deepEqual(outcomes, ["deny", "deny", "run", "run"]);
@@ -77,15 +77,15 @@ describe("a pipeline with one entry for uname", () => {
   ];
   for (const [command, outcome] of rows) {
     it(`${command}: ${outcome}`, async () => {
-      const { judgement } = await decide(command, place, { allowlist: ["/usr/bin/uname"] });
-      assert.equal(judgement.outcome, outcome);
+      const { judgment } = await decide(command, context, { allowlist: ["/usr/bin/uname"] });
+      assert.equal(judgment.outcome, outcome);
     });
   }
 
-  it("an unattended run opens no pager and no editor", async () => {
-    const { judgement } = await decide("uname", place, { allowlist: ["/usr/bin/uname"] });
-    assert.equal(judgement.env["GIT_PAGER"], "cat");
-    assert.equal(judgement.env["LESSSECURE"], "1");
+  it("opens no pager and no editor in an unattended run", async () => {
+    const { judgment } = await decide("uname", context, { allowlist: ["/usr/bin/uname"] });
+    assert.equal(judgment.env["GIT_PAGER"], "cat");
+    assert.equal(judgment.env["LESSSECURE"], "1");
   });
 });
 
@@ -117,7 +117,7 @@ describe("patterns", () => {
     it(`${pattern} ${match ? "covers" : "does not cover"} ${path}`, () =>
       assert.equal(matchesPath(pattern, path, home), match));
 
-  it("a path as a pattern matches itself alone", () => {
+  it("an escaped path matches only itself", () => {
     for (const path of ["/a/[b]/c*", "/a/(x)", "/a/{b,c}", "/a/b?", "/a/!x", "/a\\b/c"]) {
       assert.equal(matchesPath(literalPattern(path), path, home), true, path);
     }
@@ -125,11 +125,11 @@ describe("patterns", () => {
   });
 });
 
-describe("entries bound to more than a path", () => {
+describe("entries that bind more than a path", () => {
   const run = async (command: string, entry: Record<string, unknown>): Promise<string> =>
-    (await decide(command, place, { allowlist: [{ pattern: "/usr/bin/uname", ...entry }] })).judgement.outcome;
+    (await decide(command, context, { allowlist: [{ pattern: "/usr/bin/uname", ...entry }] })).judgment.outcome;
 
-  it("argPattern holds for all of the arguments", async () => {
+  it("match argPattern against all arguments", async () => {
     assert.deepEqual(
       [
         await run("uname -a", { argPattern: "-a" }),
@@ -145,28 +145,28 @@ describe("entries bound to more than a path", () => {
     );
   });
 
-  it("args and cwd are exact", async () => {
+  it("match args and cwd exactly", async () => {
     assert.deepEqual(
       [
         await run("uname -a", { args: ["-a"] }),
         await run("uname '-a '", { args: ["-a"] }),
         await run("uname -a -r", { args: ["-a"] }),
-        await run("uname -a", { args: ["-a"], cwd: ground.workspace }),
-        await run("cd src && uname -a", { args: ["-a"], cwd: ground.workspace }),
-        await run("uname -a", { cwd: ground.out }),
+        await run("uname -a", { args: ["-a"], cwd: fixture.workspace }),
+        await run("cd src && uname -a", { args: ["-a"], cwd: fixture.workspace }),
+        await run("uname -a", { cwd: fixture.out }),
       ],
       ["run", "deny", "deny", "run", "deny", "deny"],
     );
   });
 
-  it("/bin and /usr/bin are one place where the system makes them one", async () => {
-    assert.equal((await decide("ls", place, { allowlist: ["/bin/ls"] })).judgement.outcome, "run");
-    assert.equal((await decide("/bin/ls", place, { allowlist: ["/usr/bin/ls"] })).judgement.outcome, "run");
+  it("treat /bin and /usr/bin as one folder where the system does", async () => {
+    assert.equal((await decide("ls", context, { allowlist: ["/bin/ls"] })).judgment.outcome, "run");
+    assert.equal((await decide("/bin/ls", context, { allowlist: ["/usr/bin/ls"] })).judgment.outcome, "run");
   });
 });
 
 describe("effective policy", () => {
-  it("the stricter of both sides, by field", () => {
+  it("is the stricter of both sides, per field", () => {
     const of = (asked: { security?: Security; ask?: Ask }, defaults: Record<string, string>): string => {
       const { security, ask } = effectivePolicy(asked, { version: 1, defaults }, "main");
       return `${security} ${ask}`;
@@ -184,7 +184,7 @@ describe("effective policy", () => {
     );
   });
 
-  it("agent before * before defaults; entries of * and of the agent together", () => {
+  it("prefers agent over * over defaults, and joins the entries of * and of the agent", () => {
     const file = {
       version: 1 as const,
       defaults: { security: "full", ask: "off", autoAllowSkills: true },
@@ -216,10 +216,10 @@ describe("effective policy", () => {
   });
 });
 
-it("programs of skills count when they are found by name, and only when switched on", async () => {
+it("allows programs of skills by name only, and only when enabled", async () => {
   const outcome = async (command: string, autoAllowSkills: boolean): Promise<string> => {
     const policy = effectivePolicy({ ask: "off" }, { version: 1, defaults: { autoAllowSkills } }, "main");
-    return judge({ analysis: await analyse(command, place), policy, safeBins: [], skillBins: ["uname", "bash"] })
+    return judge({ analysis: await analyze(command, context), policy, safeBins: [], skillBins: ["uname", "bash"] })
       .outcome;
   };
   assert.deepEqual(

@@ -1,18 +1,20 @@
-// Run, ask or deny: the decision table over an analysis, the rules in force and the programs trusted with a stream.
-import type { AnalysedSegment, Analysis } from "./analysis.ts";
+// Decides run, ask or deny from an analysis, the rules in force and the safe bins.
+import type { AnalyzedSegment, Analysis } from "./analysis.ts";
 import { matchEntry } from "./allowlist.ts";
 import type { Security } from "../route.ts";
 import type { EffectivePolicy, EntryRef } from "./effective.ts";
 import { isSafeBin } from "./safe-bins.ts";
 
-export interface Judgement {
+export interface Judgment {
   readonly outcome: "run" | "ask" | "deny";
   readonly code: string;
   readonly reason: string;
   readonly matched: readonly EntryRef[];
-  /** Programs that no rule covers, by path or name. */
+  /** Paths or names of programs that no rule covers. */
   readonly unmatched: readonly string[];
-  /** What the child's environment gets on top when no person was asked: no pager or editor to escape from. */
+  /** The programs to add to the allowlist so that the whole line may run; empty when entries cannot achieve that. */
+  readonly allowable: readonly string[];
+  /** Variables for the child when no person was asked: they disable pagers and editors, which could start other programs. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -26,8 +28,8 @@ export interface JudgeInput {
 }
 
 /**
- * Programs that open a pager or an editor would hand a terminal to whoever types into it. Git reaches no repository on this
- * machine by a path, however it was told to: the other side would run its own hooks and settings, and git gives it none of ours.
+ * A pager or an editor would give a shell to the program or person that types into it. Git must not use a repository on this machine by path,
+ * because the other side would run its own hooks and settings, to which git does not pass these variables.
  */
 const unattendedEnvironment: Readonly<Record<string, string>> = {
   GIT_ALLOW_PROTOCOL: "http:https:ssh:git",
@@ -43,7 +45,7 @@ const unattendedEnvironment: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: "0",
 };
 
-export function judge(input: JudgeInput): Judgement {
+export function judge(input: JudgeInput): Judgment {
   const { security, ask } = input.policy;
   if (security === "deny") return plain("deny", "exec.denied", `security is deny (${input.policy.sources.security})`);
   if (security === "full") {
@@ -69,11 +71,11 @@ export function judge(input: JudgeInput): Judgement {
   return { outcome: ask === "on-miss" ? "ask" : "deny", code: cover.code, reason: cover.reason, ...cover.facts };
 }
 
-/** What holds when a question reaches nobody. */
-export function judgeUnanswerable(input: JudgeInput): Judgement {
+/** The decision when a question cannot reach a person. */
+export function judgeUnanswerable(input: JudgeInput): Judgment {
   const fallback: Security = input.policy.askFallback;
   if (fallback === "deny") {
-    const { unmatched } = coverOf(input).facts;
+    const { unmatched, allowable } = coverOf(input).facts;
     return {
       ...plain(
         "deny",
@@ -81,15 +83,16 @@ export function judgeUnanswerable(input: JudgeInput): Judgement {
         "it needs approval, no client that can approve is connected, and askFallback is deny",
       ),
       unmatched,
+      allowable,
     };
   }
   return judge({ ...input, policy: { ...input.policy, security: fallback, ask: "off" } });
 }
 
-/** A rule alone is not enough where the gateway's own files cannot be hidden from the command: a person decides then. */
-export function judgeUnguarded(judgement: Judgement, why: string, canAsk: boolean): Judgement {
+/** Where the gateway's own files cannot be hidden from the command, a rule alone is not enough and a person decides. */
+export function judgeUnguarded(judgment: Judgment, why: string, canAsk: boolean): Judgment {
   return {
-    ...judgement,
+    ...judgment,
     outcome: canAsk ? "ask" : "deny",
     code: "exec.unguarded",
     reason: `a rule allows it, but this machine cannot hide the gateway's own files from it: ${why}`,
@@ -101,7 +104,7 @@ interface Cover {
   readonly covered: boolean;
   readonly code: string;
   readonly reason: string;
-  readonly facts: Pick<Judgement, "matched" | "unmatched" | "env">;
+  readonly facts: Pick<Judgment, "matched" | "unmatched" | "allowable" | "env">;
 }
 
 function coverOf(input: JudgeInput): Cover {
@@ -109,7 +112,9 @@ function coverOf(input: JudgeInput): Cover {
   const answers = analysis.segments.map((segment) => answerOf(segment, input));
   const matched = answers.flatMap((answer) => (answer.entry === undefined ? [] : [answer.entry]));
   const misses = answers.filter((answer) => !answer.covered);
-  const facts = { matched, unmatched: misses.map((miss) => miss.name), env: {} };
+  const unmatched = misses.map((miss) => miss.name);
+  const canAllow = analysis.kind === "pipeline" && misses.every((miss) => miss.code === "exec.allowlist-miss");
+  const facts = { matched, unmatched, allowable: canAllow ? [...new Set(unmatched)] : [], env: {} };
   if (analysis.kind === "other")
     return {
       covered: false,
@@ -130,8 +135,8 @@ interface Answer {
   readonly reason: string;
 }
 
-/** What depends on arguments or files is only told for programs that are allowed: else every answer is the same miss. */
-function answerOf(segment: AnalysedSegment, input: JudgeInput): Answer {
+/** Reasons that depend on arguments or files are given only for allowed programs; all others get the same reason. */
+function answerOf(segment: AnalyzedSegment, input: JudgeInput): Answer {
   const name = segment.judged.path;
   const { concern } = segment;
   if (concern !== undefined && concern.code !== "exec.arguments") return { covered: false, name, ...concern };
@@ -149,12 +154,12 @@ function answerOf(segment: AnalysedSegment, input: JudgeInput): Answer {
   return { covered, name, code: "exec.allowed", reason: "", ...(entry === undefined ? {} : { entry }) };
 }
 
-/** By the name it was called under, found on PATH: a path in the command line could lead anywhere. */
-function isSkillBin({ judged }: AnalysedSegment, { policy, skillBins }: JudgeInput): boolean {
+/** By name and found on PATH, because a path in the command line could lead anywhere. */
+function isSkillBin({ judged }: AnalyzedSegment, { policy, skillBins }: JudgeInput): boolean {
   const { written } = judged;
   return policy.autoAllowSkills && !written.includes("/") && (skillBins ?? []).includes(written);
 }
 
-function plain(outcome: Judgement["outcome"], code: string, reason: string): Judgement {
-  return { outcome, code, reason, matched: [], unmatched: [], env: {} };
+function plain(outcome: Judgment["outcome"], code: string, reason: string): Judgment {
+  return { outcome, code, reason, matched: [], unmatched: [], allowable: [], env: {} };
 }

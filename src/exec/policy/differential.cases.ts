@@ -1,4 +1,4 @@
-// Command lines made from a grammar: what people write, what they should not, and everything between.
+// Generates command lines from a grammar, from ordinary to malformed ones.
 import fc from "fast-check";
 
 const programs = ["p1", "p2", "p3", "./p4", "sub/p5", "~/p6"];
@@ -52,7 +52,7 @@ const plainWord = fc.constantFrom(
   "",
 );
 
-/** The same text written in one of the ways a shell knows. */
+/** The same text in one of the quoting styles of a shell. */
 const written = fc.tuple(plainWord, fc.constantFrom(0, 1, 1, 2, 3, 3, 4, 4, 5, 6)).map(([text, way]) => {
   if (way === 0) return text === "" ? "''" : text;
   if (way === 1) return `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,4 +1,4 @@
-// A real shell under strace starts no program that the analysis did not name, with no other arguments, for generated lines.
+// A real shell under strace starts only the programs that the analysis named, with the same arguments, for generated lines.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { realpathSync, rmSync } from "node:fs";
@@ -7,27 +7,32 @@ import { after, describe, it } from "node:test";
 import fc from "fast-check";
 
 import { OpenClawError } from "../../core/error.ts";
-import { analyse, type Place } from "./analyse.ts";
+import { analyze, type AnalysisContext } from "./analyze.ts";
 import type { Pipeline } from "./analysis.ts";
 import { commandLine } from "./differential.cases.ts";
-import { openGround } from "./fixture.cases.ts";
-import { openYard, traceLines, type Started } from "./traced-shell.cases.ts";
+import { openPolicyFixture } from "./fixture.cases.ts";
+import { openTraceFixture, traceLines, type Started } from "./traced-shell.cases.ts";
 
 const runs = Number(process.env["OPENCLAW_DIFFERENTIAL_RUNS"] ?? 150);
 const seed = Number(process.env["OPENCLAW_DIFFERENTIAL_SEED"] ?? 20_260_201);
-const noStrace = spawnSync("strace", ["-V"]).status === 0 ? false : "strace is not here: apt-get install strace";
+const noStrace = spawnSync("strace", ["-V"]).status === 0 ? false : "strace is not installed: apt-get install strace";
 
 describe("analysis against a traced shell", { skip: noStrace }, () => {
-  const ground = openGround();
-  const yard = openYard(ground.root);
-  const place: Place = { cwd: yard.folder, workspace: yard.folder, home: yard.home, path: yard.path };
-  after(() => ground.close());
+  const fixture = openPolicyFixture();
+  const traced = openTraceFixture(fixture.root);
+  const context: AnalysisContext = {
+    cwd: traced.folder,
+    workspace: traced.folder,
+    home: traced.home,
+    path: traced.path,
+  };
+  after(() => fixture.close());
 
-  it(`${runs} lines in bash, and in sh where sh reads the same language`, async (test) => {
+  it(`${runs} lines in bash, and in sh where both have the same syntax`, async (test) => {
     const lines = fc.sample(commandLine, { numRuns: runs, seed });
     const accepted: Pipeline[] = [];
     for (const line of lines) {
-      const pipeline = await understood(line, place);
+      const pipeline = await understood(line, context);
       if (pipeline !== undefined) accepted.push(pipeline);
     }
     let started = 0;
@@ -40,16 +45,16 @@ describe("analysis against a traced shell", { skip: noStrace }, () => {
     );
     assert.ok(
       accepted.length > runs / 8 && started > accepted.length,
-      "too little ran for the comparison to mean something",
+      "too few programs ran for a meaningful comparison",
     );
   });
 
   function compare(batch: readonly Pipeline[], shell: string): number {
-    const scratch = join(ground.root, "scratch");
+    const scratch = join(fixture.root, "scratch");
     const traces = traceLines(
       batch.map(({ command }) => command),
       shell,
-      yard,
+      traced,
       scratch,
     );
     for (const [index, pipeline] of batch.entries()) check(pipeline, traces[index] ?? []);
@@ -58,10 +63,10 @@ describe("analysis against a traced shell", { skip: noStrace }, () => {
   }
 });
 
-/** Only what an allowlist could let through: a carrier of commands is refused by the judge. */
-async function understood(line: string, place: Place): Promise<Pipeline | undefined> {
+/** Only lines that an allowlist could allow; others are rejected by the decision. */
+async function understood(line: string, context: AnalysisContext): Promise<Pipeline | undefined> {
   try {
-    const analysis = await analyse(line, place);
+    const analysis = await analyze(line, context);
     return analysis.kind === "pipeline" && analysis.segments.every(({ concern }) => concern === undefined)
       ? analysis
       : undefined;
@@ -71,7 +76,7 @@ async function understood(line: string, place: Place): Promise<Pipeline | undefi
   }
 }
 
-/** dash knows neither $'…', ^ in sets, &> nor the keyword time. */
+/** dash supports neither $'…', ^ in sets, &> nor the keyword time. */
 const isPosix = (line: string): boolean => !/\$'|\[\^|&>|\btime\b/.test(line);
 
 function check({ command: line, segments, cwd }: Pipeline, started: readonly Started[]): void {
@@ -79,11 +84,14 @@ function check({ command: line, segments, cwd }: Pipeline, started: readonly Sta
   const plain = segments.filter(({ wrappers }) => wrappers.length === 0).map(({ argv }) => JSON.stringify(argv));
   const wrapped = segments.some(({ wrappers }) => wrappers.length > 0);
   for (const { path, argv } of started) {
-    const real = realpathSync(resolve(cwd, path)); // the shell names relative programs as they were written
-    assert.ok(named.includes(real), `${JSON.stringify(line)} started ${path}, named were ${named.join(", ")}`);
+    const real = realpathSync(resolve(cwd, path)); // the shell uses relative program paths as written
+    assert.ok(
+      named.includes(real),
+      `${JSON.stringify(line)} started ${path}, but the analysis named ${named.join(", ")}`,
+    );
     assert.ok(
       wrapped || plain.includes(JSON.stringify(argv)),
-      `${JSON.stringify(line)} gave ${JSON.stringify(argv)}, read was ${plain.join(" | ")}`,
+      `${JSON.stringify(line)} started ${JSON.stringify(argv)}, but the analysis read ${plain.join(" | ")}`,
     );
   }
 }

@@ -1,12 +1,12 @@
-// The rules that hold for one agent on this host: the stricter of what was asked for and what the approvals file says.
+// Computes the rules for one agent on this host: the stricter of the requested values and the approvals file.
 import type { Ask, Security } from "../route.ts";
 import type { ApprovalsFile } from "./file.ts";
-import { asks, layersFor, saidFor, securities, stricter, type Said } from "./agent-rules.ts";
+import { asks, layersFor, readAgentRule, securities, stricter, type AgentRule } from "./agent-rules.ts";
 
 type AgentRules = NonNullable<ApprovalsFile["agents"]>[string];
 export type AllowEntry = NonNullable<AgentRules["allowlist"]>[number];
 
-/** An entry and where it stands in the file. */
+/** An entry and its position in the file. */
 export interface EntryRef {
   readonly agent: string;
   readonly index: number;
@@ -24,15 +24,15 @@ export interface EffectivePolicy {
   readonly sources: { readonly security: string; readonly ask: string; readonly askFallback: string };
 }
 
-/** `asked` is the value of `tools.exec` after session and call; undefined where nothing is configured. */
+/** `asked` is the value of `tools.exec` after session and call; undefined where it is not configured. */
 export function effectivePolicy(
   asked: { readonly security?: Security | undefined; readonly ask?: Ask | undefined },
   file: ApprovalsFile,
   agent: string,
 ): EffectivePolicy {
-  const security = decide(asked.security, saidFor(file, agent, "security", securities), "allowlist", securities);
-  const ask = decide(asked.ask, saidFor(file, agent, "ask", asks), "on-miss", asks);
-  const askFallback = decide(undefined, saidFor(file, agent, "askFallback", securities), "deny", securities);
+  const security = decide(asked.security, readAgentRule(file, agent, "security", securities), "allowlist", securities);
+  const ask = decide(asked.ask, readAgentRule(file, agent, "ask", asks), "on-miss", asks);
+  const askFallback = decide(undefined, readAgentRule(file, agent, "askFallback", securities), "deny", securities);
   const skills = layersFor(file, agent).map(({ rules }) => rules["autoAllowSkills"]);
   return {
     security: security.value,
@@ -46,11 +46,11 @@ export function effectivePolicy(
 
 function decide<Word extends string>(
   asked: Word | undefined,
-  said: Said<Word> | undefined,
+  rule: AgentRule<Word> | undefined,
   preset: Word,
   order: readonly [Word, ...Word[]],
-): Said<Word> {
-  const inFile = said === undefined ? undefined : { ...said, source: `exec-approvals.json ${said.source}` };
+): AgentRule<Word> {
+  const inFile = rule === undefined ? undefined : { ...rule, source: `exec-approvals.json ${rule.source}` };
   if (asked === undefined) return inFile ?? { value: preset, source: "preset" };
   const isOurs = stricter(asked, inFile?.value, order) === asked;
   return isOurs || inFile === undefined ? { value: asked, source: "tools.exec" } : inFile;

@@ -1,4 +1,4 @@
-// The approvals file: what others wrote stays, what a rule was meant by is not passed over, older spellings lose nothing.
+// The approvals file: unknown keys are kept, misspelled rules are rejected, older spellings keep their effect.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ const foreign = {
   version: 1,
   companion: { theme: "dark" },
   socket: { path: "/run/own.sock", token: "keep-me", mode: "0600" },
-  defaults: { ask: "on-miss", colour: "blue" },
+  defaults: { ask: "on-miss", color: "blue" },
   agents: {
     "*": {
       note: "for all",
@@ -31,8 +31,8 @@ const foreign = {
   },
 };
 
-describe("keys we do not know", () => {
-  test("change nothing about the rules, and a write keeps each where it stands", () => {
+describe("unknown keys", () => {
+  test("have no effect on the rules, and a write keeps them in place", () => {
     put(foreign);
     const { file, hash } = readApprovals(state);
     assert.deepEqual(
@@ -43,12 +43,12 @@ describe("keys we do not know", () => {
     assert.deepEqual(raw(), foreign);
   });
 
-  test("come back from a client that sends what it was given; the token stays here", () => {
+  test("are kept when a client sends back the file without the token", () => {
     put(foreign);
     const shown = withoutToken(readApprovals(state));
     assert.deepEqual(shown.file.socket, { path: "/run/own.sock", mode: "0600" });
     writeApprovals(state, { ...shown.file, defaults: { ...shown.file.defaults, ask: "always" } }, shown.hash);
-    assert.deepEqual(raw(), { ...foreign, defaults: { ask: "always", colour: "blue" } });
+    assert.deepEqual(raw(), { ...foreign, defaults: { ask: "always", color: "blue" } });
   });
 
   const misspelt: readonly (readonly [path: string, meant: string, file: object])[] = [
@@ -63,7 +63,7 @@ describe("keys we do not know", () => {
     ["Defaults", "defaults", { Defaults: { security: "deny" } }],
   ];
   for (const [path, meant, file] of misspelt)
-    test(`${path} is not passed over: it was meant as a rule`, () => {
+    test(`${path} is rejected as a misspelled rule`, () => {
       put({ version: 1, ...file });
       const why = new RegExp(`${path.replace(/[[\].]/g, String.raw`\$&`)} is not a known rule; did you mean ${meant}`);
       assert.throws(() => readApprovals(state), { code: "approvals.unreadable", message: why });
@@ -78,7 +78,7 @@ describe("agents.default beside agents.main", () => {
     const { security, ask, allowlist } = effectivePolicy({}, readApprovals(state).file, "main");
     return { security, ask, patterns: allowlist.map(({ pattern }) => pattern) };
   };
-  test("a rule that only the older one holds still stands; where both speak, main does", () => {
+  test("a rule set only in the older spelling still applies; main overrides it where both are set", () => {
     assert.deepEqual(
       policy({
         default: { security: "deny", ask: "off", allowlist: ["/usr/bin/id"] },
@@ -87,7 +87,7 @@ describe("agents.default beside agents.main", () => {
       { security: "deny", ask: "always", patterns: ["/usr/bin/uname", "/usr/bin/id"] },
     );
   });
-  test("alone, it is main", () => {
+  test("alone, it applies to main", () => {
     assert.deepEqual(policy({ default: { security: "full", allowlist: ["/usr/bin/id"] } }), {
       security: "full",
       ask: "on-miss",

@@ -1,4 +1,4 @@
-// exec-approvals.json: read whole or refuse, written atomically, guarded by a base hash. What it means is decided elsewhere.
+// exec-approvals.json: reads the whole file or rejects it, writes atomically, and detects concurrent edits by a base hash.
 import { join } from "node:path";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -19,14 +19,14 @@ const fileChecker = checker(ApprovalsFileSchema);
 
 export const approvalsPath = (state: string): string => join(state, "exec-approvals.json");
 
-/** Reads the rules and keeps a copy of them, so that they stay in force when the file is lost. Throws as `inspectApprovals` does. */
+/** Reads the rules and keeps a copy, so that they stay in force when the file is lost. Throws like `inspectApprovals`. */
 export function readApprovals(state: string): ApprovalsSnapshot {
   return inspectApprovals(state, (path, raw) => keepLastKnown(path, raw));
 }
 
 /**
- * Reads the rules and writes nothing, for checks. Without a file there are no rules; a file that was lost leaves its last
- * known rules in force. Throws for a file that cannot be read, so that no command runs on the host.
+ * Reads the rules without writing, for checks. Without a file there are no rules; when the file was lost, its last known
+ * rules stay in force. Throws for an unreadable file, so that no command runs on the host.
  */
 export function inspectApprovals(state: string, keep?: (path: string, raw: string) => void): ApprovalsSnapshot {
   const path = approvalsPath(state);
@@ -42,7 +42,7 @@ export function inspectApprovals(state: string, keep?: (path: string, raw: strin
   return { ...missing, file: parseApprovals(known, lastKnownPath(path)), lost: true };
 }
 
-/** What the owner should know about the file, and the command that changes it; undefined when all is well. */
+/** A problem of the file and the command that fixes it; undefined when there is none. */
 export function approvalsCaution(state: string): { readonly text: string; readonly fix: string } | undefined {
   try {
     const { lost, path } = readApprovals(state);
@@ -60,18 +60,18 @@ export function approvalsCaution(state: string): { readonly text: string; readon
   }
 }
 
-/** Reading, deciding and writing as one step: the command line and the gateway change the file from two processes. */
-export function whileAlone<T>(state: string, work: () => T): T {
+/** Locks the file while `work` reads and writes it, because the command line and the gateway are two processes. */
+export function withApprovalsLock<T>(state: string, work: () => T): T {
   return whileLocked(join(state, "exec-approvals.lock"), work);
 }
 
 /** Keeps the socket token that clients never see; gives every entry an id. */
 export function writeApprovals(state: string, next: ApprovalsFile, baseHash: string | undefined): ApprovalsSnapshot {
-  return whileAlone(state, () => writeAlone(state, next, baseHash));
+  return withApprovalsLock(state, () => writeLocked(state, next, baseHash));
 }
 
-/** For whoever is alone already. */
-export function writeAlone(state: string, next: ApprovalsFile, baseHash: string | undefined): ApprovalsSnapshot {
+/** For callers that hold the lock. */
+export function writeLocked(state: string, next: ApprovalsFile, baseHash: string | undefined): ApprovalsSnapshot {
   const current = readApprovals(state);
   if (current.exists && baseHash === undefined) {
     throw new OpenClawError(
@@ -85,7 +85,7 @@ export function writeAlone(state: string, next: ApprovalsFile, baseHash: string 
       "exec approvals changed since last load; re-run exec.approvals.get and retry",
     );
   }
-  refuseMisspelt(next, (message) => new OpenClawError("wire.invalid-request", message));
+  rejectMisspelled(next, (message) => new OpenClawError("wire.invalid-request", message));
   const socket = {
     ...current.file.socket,
     ...next.socket,
@@ -103,7 +103,7 @@ export function writeAlone(state: string, next: ApprovalsFile, baseHash: string 
   return readApprovals(state);
 }
 
-/** For the wire: without the socket's token. */
+/** Without the socket token, for the wire. */
 export function withoutToken({ file, ...snapshot }: ApprovalsSnapshot): ApprovalsSnapshot {
   const { socket, ...rest } = file;
   const { token: _, ...shown } = socket ?? {};
@@ -122,15 +122,15 @@ function parseApprovals(raw: string, path: string): ApprovalsFile {
   const issues = fileChecker.issues(file);
   if (issues.length > 0)
     throw new OpenClawError("approvals.unreadable", `${path}: ${describeIssues(issues.slice(0, 5))}`, { hint });
-  refuseMisspelt(
+  rejectMisspelled(
     file as ApprovalsFile,
     (message) => new OpenClawError("approvals.unreadable", `${path}: ${message}`, { hint }),
   );
   return file as ApprovalsFile;
 }
 
-/** What a rule was meant by would hold for nothing. Other keys we do not know are somebody else's. */
-function refuseMisspelt(file: ApprovalsFile, error: (message: string) => OpenClawError): void {
+/** A misspelled rule would have no effect. Other unknown keys belong to other programs. */
+function rejectMisspelled(file: ApprovalsFile, error: (message: string) => OpenClawError): void {
   const wrong = unknownKeys(file).find(({ meant }) => meant !== undefined);
   if (wrong !== undefined) throw error(`${visible(wrong.path, 200)} is not a known rule; did you mean ${wrong.meant}?`);
 }
@@ -155,7 +155,7 @@ interface OldRules {
   readonly allowlist?: unknown[];
 }
 
-/** Both were said of the same agent: a rule that stands in one of them only still stands. */
+/** Both apply to the same agent, so a rule that is set in only one of them stays in force. */
 function joined(legacy: OldRules, main: OldRules | undefined): OldRules {
   if (main === undefined || !isRecord(legacy) || !isRecord(main)) return main ?? legacy;
   if (!Array.isArray(legacy.allowlist) || !Array.isArray(main.allowlist)) return { ...legacy, ...main };

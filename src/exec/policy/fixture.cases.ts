@@ -1,33 +1,33 @@
-// A throw-away place with real programs, and stand-ins for those this machine does not have; used by several tests.
+// A temporary workspace with real programs, and stand-ins for programs that this machine lacks; shared by several tests.
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { analyse, type Analysis, type Place } from "./analyse.ts";
+import { analyze, type Analysis, type AnalysisContext } from "./analyze.ts";
 import type { Ask, Security } from "../route.ts";
 import { effectivePolicy, type AllowEntry } from "./effective.ts";
-import { judge, type Judgement } from "./decide.ts";
+import { judge, type Judgment } from "./decide.ts";
 import { identifyProgram } from "./programs.ts";
 import { defaultSafeBins } from "./safe-bins.ts";
 
-export interface Ground {
+export interface PolicyFixture {
   readonly root: string;
   readonly workspace: string;
   readonly out: string;
   readonly bin: string;
-  readonly place: Place;
+  readonly context: AnalysisContext;
   close(): void;
 }
 
 const systemPath = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
-/** Programs the attack cases name; those that are not installed get a stand-in that does nothing. */
+/** Programs that the attack cases name; missing ones get a stand-in that has no effect. */
 const wanted =
   "rg git python3 node perl ruby php busybox npx npm pnpm yarn uvx pip cargo go bun deno rsync man less zip parallel tcpdump systemd-run at docker nsenter sudo ld.so gdb openclaw unshare strace script xargs ionice taskset setsid stdbuf time jq curl tar find sed awk".split(
     " ",
   );
 
-export function openGround(): Ground {
+export function openPolicyFixture(): PolicyFixture {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "openclaw-approval-")));
   const [workspace, out, bin] = ["workspace", "out", "bin"].map((name) => join(root, name)) as [string, string, string];
   for (const folder of [workspace, out, bin, join(workspace, "src")]) mkdirSync(folder);
@@ -39,8 +39,8 @@ export function openGround(): Ground {
     writeFileSync(join(bin, name), "#!/bin/sh\nexit 0\n");
     chmodSync(join(bin, name), 0o755);
   }
-  const place: Place = { cwd: workspace, workspace, home: join(root, "home"), path };
-  return { root, workspace, out, bin, place, close: () => rmSync(root, { recursive: true, force: true }) };
+  const context: AnalysisContext = { cwd: workspace, workspace, home: join(root, "home"), path };
+  return { root, workspace, out, bin, context, close: () => rmSync(root, { recursive: true, force: true }) };
 }
 
 export interface Rules {
@@ -53,30 +53,30 @@ export interface Rules {
 
 export async function decide(
   command: string,
-  place: Place,
+  context: AnalysisContext,
   rules: Rules,
-): Promise<{ analysis: Analysis; judgement: Judgement }> {
-  const analysis = await analyse(command, place);
+): Promise<{ analysis: Analysis; judgment: Judgment }> {
+  const analysis = await analyze(command, context);
   const allowlist = (rules.allowlist ?? []).map((entry) => (typeof entry === "string" ? { pattern: entry } : entry));
   const policy = effectivePolicy(
     { security: rules.security ?? "allowlist", ask: rules.ask ?? "off" },
     { version: 1, agents: { main: { allowlist } } },
     "main",
   );
-  const judgement = judge({
+  const judgment = judge({
     analysis,
     policy,
     safeBins: rules.safeBins ?? defaultSafeBins,
     ...(rules.safeBinTrustedDirs === undefined ? {} : { safeBinFolders: rules.safeBinTrustedDirs }),
-    home: place.home,
+    home: context.home,
   });
-  return { analysis, judgement };
+  return { analysis, judgment };
 }
 
-/** "run", "ask", "deny", or "error" for what is no command line at all. */
-export async function outcomeOf(command: string, place: Place, rules: Rules): Promise<string> {
+/** "run", "ask", "deny", or "error" for text that is not a command line. */
+export async function outcomeOf(command: string, context: AnalysisContext, rules: Rules): Promise<string> {
   try {
-    return (await decide(command, place, rules)).judgement.outcome;
+    return (await decide(command, context, rules)).judgment.outcome;
   } catch (error) {
     if (error instanceof Error && error.name === "OpenClawError") return "error";
     throw error;

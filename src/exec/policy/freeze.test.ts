@@ -1,27 +1,27 @@
-// Frozen plans: what is bound, what a change does, what "always" covers, what a person is shown, what is noted.
+// Frozen plans: what they bind, how changes invalidate them, what "always" covers, what the card shows, what use records.
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, beforeEach, describe, it } from "node:test";
 
 import { alwaysCovers } from "./always.ts";
-import { analyse, type Place } from "./analyse.ts";
+import { analyze, type AnalysisContext } from "./analyze.ts";
 import { effectivePolicy } from "./effective.ts";
 import { readApprovals } from "./file.ts";
 import { makePlan, planHash, verifyPlan } from "./freeze.ts";
-import { openGround } from "./fixture.cases.ts";
+import { openPolicyFixture } from "./fixture.cases.ts";
 import { judge } from "./decide.ts";
 import type { Plan } from "./plan.ts";
 import { describePlan } from "./preview.ts";
-import { recordUse } from "./use.ts";
+import { recordUse } from "./record-use.ts";
 
-const ground = openGround();
-after(() => ground.close());
-const tools = join(ground.root, "tools");
-const early = join(ground.root, "early");
-const real = join(ground.root, "real");
-const linked = join(ground.root, "linked");
-const place: Place = { ...ground.place, path: [early, tools, ...ground.place.path] };
+const fixture = openPolicyFixture();
+after(() => fixture.close());
+const tools = join(fixture.root, "tools");
+const early = join(fixture.root, "early");
+const real = join(fixture.root, "real");
+const linked = join(fixture.root, "linked");
+const context: AnalysisContext = { ...fixture.context, path: [early, tools, ...fixture.context.path] };
 
 function script(path: string, text: string): void {
   writeFileSync(path, text);
@@ -32,16 +32,16 @@ beforeEach(() => {
   for (const folder of [tools, early, real, linked]) rmSync(folder, { recursive: true, force: true });
   for (const folder of [tools, early, join(real, "inner")]) mkdirSync(folder, { recursive: true });
   script(join(tools, "tool"), "#!/bin/sh\necho one\n");
-  writeFileSync(join(ground.workspace, "deploy.sh"), "echo one\n");
+  writeFileSync(join(fixture.workspace, "deploy.sh"), "echo one\n");
   symlinkSync(real, linked);
 });
 
-async function frozen(command: string, at: Partial<Place> = {}): Promise<Plan> {
-  const where = { ...place, ...at };
-  const analysis = await analyse(command, where);
+async function frozen(command: string, at: Partial<AnalysisContext> = {}): Promise<Plan> {
+  const where = { ...context, ...at };
+  const analysis = await analyze(command, where);
   return makePlan({
     analysis,
-    place: where,
+    context: where,
     env: { A: "b" },
     shell: "/bin/sh",
     host: "gateway",
@@ -52,65 +52,65 @@ async function frozen(command: string, at: Partial<Place> = {}): Promise<Plan> {
 
 const changed = { code: "approval.changed" };
 
-describe("a plan that was allowed", () => {
-  it("stands while nothing changes", async () => {
+describe("an approved plan", () => {
+  it("stays valid while its files are unchanged", async () => {
     for (const command of ["tool x", "bash deploy.sh", "nice tool", "tool && tool", "cat deploy.sh | wc -l"]) {
       await verifyPlan(await frozen(command));
     }
   });
 
-  it("falls when the program is rewritten in place", async () => {
+  it("becomes invalid when the program is rewritten in place", async () => {
     const plan = await frozen("tool x");
     script(join(tools, "tool"), "#!/bin/sh\necho two\n");
     await assert.rejects(verifyPlan(plan), changed);
   });
 
-  it("falls when the program is replaced by an equal copy", async () => {
+  it("becomes invalid when the program is replaced by an equal copy", async () => {
     const plan = await frozen("tool x");
     script(join(tools, "copy"), "#!/bin/sh\necho one\n");
     renameSync(join(tools, "copy"), join(tools, "tool"));
     await assert.rejects(verifyPlan(plan), changed);
   });
 
-  it("falls when a program of that name appears earlier on PATH", async () => {
+  it("becomes invalid when a program of that name appears earlier on PATH", async () => {
     const plan = await frozen("tool x");
     script(join(early, "tool"), "#!/bin/sh\necho one\n");
     await assert.rejects(verifyPlan(plan), changed);
   });
 
-  it("falls when the program inside a wrapper changes", async () => {
+  it("becomes invalid when the program inside a wrapper changes", async () => {
     const plan = await frozen("nice tool");
     script(join(tools, "tool"), "#!/bin/sh\necho two\n");
     await assert.rejects(verifyPlan(plan), changed);
   });
 
-  it("falls when the script of a shell or an interpreter is rewritten", async () => {
+  it("becomes invalid when the script of a shell or an interpreter is rewritten", async () => {
     const plans = [
       await frozen("bash deploy.sh"),
       await frozen("nice bash ./deploy.sh"),
       await frozen("sh deploy.sh && tool"),
     ];
-    writeFileSync(join(ground.workspace, "deploy.sh"), "echo two\n");
+    writeFileSync(join(fixture.workspace, "deploy.sh"), "echo two\n");
     for (const plan of plans) await assert.rejects(verifyPlan(plan), changed);
   });
 
-  it("falls when the working folder, a link to it or a link above it leads elsewhere", async () => {
+  it("becomes invalid when the working folder or a link on its path leads elsewhere", async () => {
     const direct = await frozen("tool", { cwd: linked });
     const above = await frozen("tool", { cwd: join(linked, "inner") });
-    mkdirSync(join(ground.root, "swapped/inner"), { recursive: true });
+    mkdirSync(join(fixture.root, "swapped/inner"), { recursive: true });
     rmSync(linked);
-    symlinkSync(join(ground.root, "swapped"), linked);
+    symlinkSync(join(fixture.root, "swapped"), linked);
     await assert.rejects(verifyPlan(direct), changed);
     await assert.rejects(verifyPlan(above), changed);
     const plain = await frozen("tool", { cwd: real });
-    renameSync(real, join(ground.root, "moved"));
+    renameSync(real, join(fixture.root, "moved"));
     mkdirSync(real);
     await assert.rejects(verifyPlan(plain), changed);
-    rmSync(join(ground.root, "moved"), { recursive: true });
-    rmSync(join(ground.root, "swapped"), { recursive: true });
+    rmSync(join(fixture.root, "moved"), { recursive: true });
+    rmSync(join(fixture.root, "swapped"), { recursive: true });
   });
 
-  it("has one hash, and another for every difference", async () => {
+  it("has a hash that differs for every change", async () => {
     const plan = await frozen("tool x");
     assert.equal(planHash(plan), planHash(JSON.parse(JSON.stringify(plan)) as Plan));
     const others: readonly Plan[] = [
@@ -124,38 +124,38 @@ describe("a plan that was allowed", () => {
     assert.equal(new Set([plan, ...others].map(planHash)).size, others.length + 1);
   });
 
-  it("is refused where the folder is not there", async () => {
-    await assert.rejects(frozen("tool", { cwd: join(ground.root, "nosuch") }), { code: "exec.bad-folder" });
+  it("cannot be made when the folder does not exist", async () => {
+    await assert.rejects(frozen("tool", { cwd: join(fixture.root, "nosuch") }), { code: "exec.bad-folder" });
   });
 });
 
 describe("always", () => {
-  it("covers exactly these arguments in this folder", async () => {
+  it("covers these exact arguments in this folder", async () => {
     const plan = await frozen("nice cat 'a b' | wc -l");
     const cover = alwaysCovers(plan);
     assert.deepEqual(cover.entries, [
-      { pattern: "/usr/bin/cat", args: ["a b"], cwd: ground.workspace },
-      { pattern: "/usr/bin/wc", args: ["-l"], cwd: ground.workspace },
+      { pattern: "/usr/bin/cat", args: ["a b"], cwd: fixture.workspace },
+      { pattern: "/usr/bin/wc", args: ["-l"], cwd: fixture.workspace },
     ]);
     const policy = effectivePolicy(
       { ask: "on-miss" },
       { version: 1, agents: { main: { allowlist: [...cover.entries] } } },
       "main",
     );
-    const outcome = async (command: string, cwd = ground.workspace): Promise<string> =>
-      judge({ analysis: await analyse(command, { ...place, cwd }), policy, safeBins: [] }).outcome;
+    const outcome = async (command: string, cwd = fixture.workspace): Promise<string> =>
+      judge({ analysis: await analyze(command, { ...context, cwd }), policy, safeBins: [] }).outcome;
     assert.deepEqual(
       [
         await outcome("nice cat 'a b' | wc -l"),
         await outcome("cat 'a b'"),
         await outcome("cat a b"),
-        await outcome("cat 'a b'", ground.out),
+        await outcome("cat 'a b'", fixture.out),
       ],
       ["run", "run", "ask", "ask"],
     );
   });
 
-  it("never a shell, an interpreter, a carrier or a whole line", async () => {
+  it("never covers a shell, an interpreter, a program that runs commands or a whole line", async () => {
     for (const command of [
       "bash deploy.sh",
       "python3 safe.py",
@@ -172,7 +172,7 @@ describe("always", () => {
 });
 
 describe("the card", () => {
-  it("shows what would start, not what was written", async () => {
+  it("shows what would start instead of what was written", async () => {
     const card = describePlan(await frozen("FOO=1 t\\ool 'a b' \"$'\" 2>&1"));
     assert.equal(card.text, `FOO=1 tool 'a b' '$'\\''' 2>&1`);
     assert.deepEqual(
@@ -183,25 +183,25 @@ describe("the card", () => {
     assert.match(describePlan(await frozen("cat 'a b' \"$'\"")).always ?? "", /^exactly "cat" "a b" "\$'" in /);
   });
 
-  it("hides nothing", async () => {
-    const strange = ["\u202e", "\u200b", "\u200d", "\u3164", "\u001b[2K", "\u2800", "\u00a0", "\u{e0041}"];
+  it("shows no invisible character as it is", async () => {
+    const invisible = ["\u202e", "\u200b", "\u200d", "\u3164", "\u001b[2K", "\u2800", "\u00a0", "\u{e0041}"];
     for (const form of ["tool", "tool; tool"]) {
-      const plan = await frozen(`${form} '${strange.join("x")}'`);
+      const plan = await frozen(`${form} '${invisible.join("x")}'`);
       const card = describePlan(plan);
       const shown = [card.text, card.always ?? "", ...card.rows.map(({ value }) => value)].join("\n");
-      for (const char of strange) assert.equal(shown.includes(char), false, `${JSON.stringify(char)} in ${form}`);
+      for (const char of invisible) assert.equal(shown.includes(char), false, `${JSON.stringify(char)} in ${form}`);
       assert.ok(card.text.includes("\\u{202e}x\\u{200b}x\\u{200d}x\\u{3164}"));
     }
   });
 
-  it("refuses what cannot be shown whole", async () => {
+  it("rejects a plan that cannot be shown completely", async () => {
     const plan = await frozen(`tool; echo ${"a".repeat(100_000)}; touch x`);
     assert.throws(() => describePlan(plan), { code: "approval.too-long" });
   });
 });
 
-it("use of an entry is noted, and everything else in the file stays", async () => {
-  const state = join(ground.root, "state");
+it("records the use of an entry and keeps everything else in the file", async () => {
+  const state = join(fixture.root, "state");
   mkdirSync(state);
   const file = join(state, "exec-approvals.json");
   writeFileSync(
@@ -213,7 +213,7 @@ it("use of an entry is noted, and everything else in the file stays", async () =
     }),
   );
   const policy = effectivePolicy({ ask: "off" }, readApprovals(state).file, "main");
-  const analysis = await analyse("tool 1 | wc -l", place);
+  const analysis = await analyze("tool 1 | wc -l", context);
   const { matched } = judge({ analysis, policy, safeBins: [] });
   recordUse(state, matched, { ...(await frozen("tool 1 | wc -l")), command: "tool 1 --token abc | wc -l" }, 5);
   assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), {

@@ -1,30 +1,30 @@
-// Freezes what a person is asked about, and compares it with the world once more before it starts (ruling 14).
+// Freezes a plan for approval and compares it again before the start (docs/decisions/0014-approvals-freeze-a-plan.md).
 import { OpenClawError } from "../../core/error.ts";
 import { sha256 } from "../../base/ids.ts";
-import type { AnalysedSegment, Analysis, Place } from "./analysis.ts";
+import type { AnalyzedSegment, Analysis, AnalysisContext } from "./analysis.ts";
 import { boundFiles } from "./bound-files.ts";
-import { contentMark } from "./content.ts";
+import { contentFingerprint } from "./content.ts";
 import type { Identity, Plan, Segment } from "./plan.ts";
 import { identifyProgram, identityOf } from "./programs.ts";
 import { shebangOf } from "./shebang.ts";
 
 export interface PlanInput {
   readonly analysis: Analysis;
-  readonly place: Place;
-  /** What the call added to the environment. */
+  readonly context: AnalysisContext;
+  /** Variables that the call added. */
   readonly env: Readonly<Record<string, string>>;
-  /** Path of the shell, for what is not a pipeline. */
+  /** Path of the shell, for a line that is not a pipeline. */
   readonly shell?: string;
   readonly host: "gateway" | "node";
   readonly agent: string;
   readonly session: string;
-  /** `content` also hashes programs, for a plan somebody is asked about; scripts are always hashed. */
-  readonly depth?: "content" | "place";
+  /** `content` also hashes programs, for a plan that needs approval; scripts are always hashed. */
+  readonly depth?: "content" | "identity";
 }
 
-/** Throws `exec.bad-folder` when the folder is not there. */
+/** Throws `exec.bad-folder` when the folder does not exist. */
 export function makePlan(input: PlanInput): Plan {
-  const { analysis, place, depth = "content" } = input;
+  const { analysis, context, depth = "content" } = input;
   const full = (identity: Identity): Identity => (depth === "content" ? hashed(identity) : identity);
   const cwd = identityOf(analysis.cwd, "folder");
   if (cwd === undefined)
@@ -36,12 +36,12 @@ export function makePlan(input: PlanInput): Plan {
     form: analysis.kind === "pipeline" ? "pipeline" : "shell",
     segments: analysis.segments.map((segment) => ({
       ...frozenSegment(segment, full),
-      ...(depth === "content" ? frozenShebang(segment, place) : {}),
+      ...(depth === "content" ? frozenShebang(segment, context) : {}),
     })),
     cwd,
-    files: boundFiles(analysis, place).map(hashed),
+    files: boundFiles(analysis, context).map(hashed),
     env: { ...input.env },
-    path: place.path,
+    path: context.path,
     ...(analysis.kind === "pipeline" ? {} : { shell: shellOf(input.shell, full) }),
     host: input.host,
     agent: input.agent,
@@ -49,7 +49,7 @@ export function makePlan(input: PlanInput): Plan {
   };
 }
 
-/** Throws `approval.changed` and says what is not as it was. */
+/** Throws `approval.changed` with the part that changed. */
 export async function verifyPlan(plan: Plan): Promise<void> {
   verify("the working folder", plan.cwd, identityOf(plan.cwd.path, "folder"));
   for (const segment of plan.segments) verifySegment(segment, plan);
@@ -57,12 +57,12 @@ export async function verifyPlan(plan: Plan): Promise<void> {
   if (plan.shell !== undefined) verify("the shell", plan.shell, identityOf(plan.shell.path, "file"));
 }
 
-/** One value for a whole plan: two sides that must agree on it compare this. */
+/** One hash for a whole plan, so that two sides can compare it. */
 export function planHash(plan: Plan): string {
   return sha256(JSON.stringify(sorted(plan)));
 }
 
-function frozenSegment(segment: AnalysedSegment, full: (identity: Identity) => Identity): Segment {
+function frozenSegment(segment: AnalyzedSegment, full: (identity: Identity) => Identity): Segment {
   const { argv, program, inner, env, errors, output, input } = segment;
   return {
     argv,
@@ -75,9 +75,9 @@ function frozenSegment(segment: AnalysedSegment, full: (identity: Identity) => I
   };
 }
 
-/** A script is run by what its first line names: that counts as much as the script. */
-function frozenShebang({ program, inner }: AnalysedSegment, place: Place): Pick<Segment, "shebang"> {
-  const shebang = shebangOf((inner?.at(-1) ?? program).path, place);
+/** The interpreter of a script counts as much as the script. */
+function frozenShebang({ program, inner }: AnalyzedSegment, context: AnalysisContext): Pick<Segment, "shebang"> {
+  const shebang = shebangOf((inner?.at(-1) ?? program).path, context);
   return shebang === undefined ? {} : { shebang: { ...shebang, interpreter: hashed(shebang.interpreter) } };
 }
 
@@ -88,7 +88,7 @@ function shellOf(path: string | undefined, full: (identity: Identity) => Identit
   return full(identity);
 }
 
-/** A name is looked up again: a program that appeared earlier on PATH is another program. */
+/** A name is looked up again, because a program may have appeared earlier on PATH. */
 function verifySegment(segment: Segment, plan: Plan): void {
   const name = segment.argv[0] ?? "";
   const now = identifyProgram(name, { cwd: plan.cwd.path, path: plan.path });
@@ -115,7 +115,7 @@ export function changedSince(what: string): OpenClawError {
 }
 
 function hashed(identity: Identity): Identity {
-  return { ...identity, sha256: contentMark(identity.path) };
+  return { ...identity, sha256: contentFingerprint(identity.path) };
 }
 
 function sorted(value: unknown): unknown {

@@ -1,4 +1,4 @@
-// How Node is started with the bytes of a script instead of its path: all a script sees of itself stays as it is.
+// Starts Node with the bytes of an approved script instead of its path; the script sees its own path as usual.
 import type * as Files from "node:fs";
 import { extname, join } from "node:path";
 import type * as Paths from "node:path";
@@ -7,13 +7,13 @@ import type * as Vm from "node:vm";
 
 import type { ScriptUse } from "./script-use.ts";
 
-/** The copy has these two names, of which Node takes the one that says what it is. */
+/** The two names of the copy; Node uses the one whose extension fits the module kind. */
 export const nodeCopies = (folder: string): { readonly module: string; readonly commonjs: string } => ({
   module: join(folder, "held.mjs"),
   commonjs: join(folder, "held.cjs"),
 });
 
-/** The text of a module to start in front of the script; the name of the script and its arguments follow it. */
+/** The source of a module that runs before the script; the script name and its arguments follow it. */
 export function nodeStart(folder: string, { file }: Pick<ScriptUse, "file">): string {
   const kind = { ".mjs": "module", ".cjs": "commonjs" }[extname(file.real)];
   const given = [nodeCopies(folder), file.real, kind ?? null].map((one) => JSON.stringify(one)).join(", ");
@@ -37,7 +37,7 @@ interface ModuleOfNode {
   runMain(path: string): void;
 }
 
-/** Runs in the process of the script, in whatever version of Node that is; it may use nothing from around it. */
+/** Runs in the script's process in any version of Node, so it must not use anything from this module. */
 function start(
   from: NodeJS.Require,
   copies: ReturnType<typeof nodeCopies>,
@@ -54,7 +54,7 @@ function start(
   process.argv.splice(1, 1);
   process.argv[1] = paths.resolve(process.argv[1] ?? "");
 
-  /** As Node decides it: by the nearest package, else by what the text is. */
+  /** Decided as Node does: by the nearest package.json, else by the source text. */
   const kindOf = (): "module" | "commonjs" => {
     for (let folder = paths.dirname(real); ; folder = paths.dirname(folder)) {
       const path = paths.join(folder, "package.json");
@@ -83,7 +83,7 @@ function start(
       load: (name: string, context: object, next: Next) =>
         name === url ? { format, source, shortCircuit: true } : next(name, context),
     });
-    // By a path that nobody else can swap while Node looks at it; what it is asked to load is the script all the same.
+    // Loaded from a path that no other process can replace, but reported to Node as the script itself.
     Module.runMain(copies[format]);
     return;
   }

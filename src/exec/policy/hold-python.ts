@@ -1,11 +1,11 @@
-// How Python is started with the bytes of a script instead of its path: all a script sees of itself stays as it is.
+// Starts Python with the bytes of an approved script instead of its path; the script sees its own path as usual.
 import { dirname } from "node:path";
 
 import type { ScriptUse } from "./script-use.ts";
 
 /**
- * For `-c`; the name of the script and its arguments follow. Also for Python 2. What it imports itself is looked for with
- * neither the working folder nor that of the script on the path: an `os.py` there was not allowed by anybody.
+ * For `-c`, followed by the script name and its arguments; also for Python 2. Its own imports search neither the working folder
+ * nor the script's folder, because an `os.py` there was not approved.
  */
 export function pythonStart(copy: string, { file }: ScriptUse): string {
   return `
@@ -33,5 +33,5 @@ exec(_start())
 `;
 }
 
-/** JSON is a literal of Python too, but for what is not ASCII in Python 2. */
+/** JSON is also valid Python, except for non-ASCII text in Python 2. */
 const literal = (text: string): string => JSON.stringify(text);

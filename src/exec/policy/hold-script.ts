@@ -1,4 +1,4 @@
-// Runs a script from the very bytes that were allowed, under its own name and in its own folder.
+// Runs a script from the bytes that were approved, under its own name and in its own folder.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
@@ -8,21 +8,21 @@ import { changedSince } from "./freeze.ts";
 import { nodeCopies, nodeStart } from "./hold-node.ts";
 import { pythonStart } from "./hold-python.ts";
 import { identifyProgram, trustedFolders } from "./programs.ts";
-import { canHold, relativeWay, scriptUse, type ScriptUse } from "./script-use.ts";
+import { canHold, splitRelativePath, scriptUse, type ScriptUse } from "./script-use.ts";
 import type { Identity, Plan, Segment } from "./plan.ts";
 
 export interface HeldScript {
   readonly use: ScriptUse;
-  /** What follows the interpreter. */
+  /** The arguments after the interpreter. */
   readonly words: readonly string[];
   readonly cwd: string;
 }
 
 /**
- * An interpreter opens its script by path, a moment after any check, and a shell goes on reading it. So it gets a private copy:
- * a mount over the path would not do, since the kernel takes it away when the name is given to another file from outside.
- * `folder` is one that only the gateway can write, `cwd` a path that leads to the working folder whatever has its name by now.
- * Undefined when there is no script, or none that can be held. Throws `approval.changed`.
+ * An interpreter opens its script by path after every check, and a shell reads it while it runs. So it gets a private copy; a
+ * mount over the path would not help, because the kernel drops it when another file is renamed to that name from outside.
+ * Only the gateway can write to `folder`; `cwd` is a path to the working folder that survives a rename.
+ * Undefined when there is no script or it cannot be held. Throws `approval.changed`.
  */
 export function holdScript(segment: Segment, plan: Plan, folder: string, cwd: string): HeldScript | undefined {
   const use = scriptUse(segment, plan);
@@ -32,7 +32,7 @@ export function holdScript(segment: Segment, plan: Plan, folder: string, cwd: st
   return canHold(use, bytes) ? { use, ...startOf(use, bytes, folder, cwd) } : undefined;
 }
 
-/** Of the files of a plan, those whose bytes run as they were allowed; the others are compared right before the start. */
+/** The files of a plan that run from their approved bytes; the others are compared right before the start. */
 export function heldFiles(plan: Plan): ReadonlySet<Identity> {
   if (process.platform !== "linux") return new Set();
   const uses = plan.segments.flatMap((segment) => scriptUse(segment, plan) ?? []);
@@ -58,20 +58,20 @@ function startOf(use: ScriptUse, bytes: Buffer, folder: string, cwd: string): Om
   return { words: [...flags, start, name, ...args], cwd };
 }
 
-/** By a name from the working folder it is opened in a private one first; its first command is to go where it belongs. */
+/** A relative script is opened in a private folder first; its first command changes to the working folder. */
 function shellStart(use: ScriptUse, bytes: Buffer, folder: string, cwd: string): Omit<HeldScript, "use"> {
   const { flags, name, args } = use;
-  const way = relativeWay(name);
+  const way = splitRelativePath(name);
   if (way === undefined) return evaluated(use, bytes, folder, cwd);
-  // Names that no way down from there can meet.
+  // Random names, so that no relative path leads to one of them.
   const from = join(folder, ...Array.from({ length: way.up + 1 }, () => newSecret(8)));
   mkdirSync(from, { recursive: true, mode: 0o700 });
-  // On the first line, in front of `#!`: no line gets another number.
+  // Added to the first line before `#!`, so that line numbers do not change.
   keep(resolve(from, name), Buffer.concat([Buffer.from(`cd -P -- ${cwd} && unset OLDPWD || exit 126; `), bytes]));
   return { words: [...flags, name, ...args], cwd: from };
 }
 
-/** By its whole path it is given as text with that path as its name. */
+/** A script given by its absolute path is evaluated as text under that name. */
 function evaluated(
   { flags, name, args }: ScriptUse,
   bytes: Buffer,

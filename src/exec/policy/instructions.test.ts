@@ -1,21 +1,21 @@
-// "Always" is offered only where no file decides what the program does, and holds only while the program is the same.
+// "Always" is offered only where no file decides what the program does, and is valid only while the program is unchanged.
 import assert from "node:assert/strict";
 import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 
 import { alwaysCovers } from "./always.ts";
-import { analyse } from "./analyse.ts";
+import { analyze } from "./analyze.ts";
 import { effectivePolicy, type AllowEntry } from "./effective.ts";
 import { makePlan } from "./freeze.ts";
-import { openGround } from "./fixture.cases.ts";
+import { openPolicyFixture } from "./fixture.cases.ts";
 import { judge } from "./decide.ts";
 
-const ground = openGround();
-after(() => ground.close());
-const bin = join(ground.workspace, "bin");
+const fixture = openPolicyFixture();
+after(() => fixture.close());
+const bin = join(fixture.workspace, "bin");
 mkdirSync(bin);
-const place = { ...ground.place, path: [bin, ...ground.place.path] };
+const context = { ...fixture.context, path: [bin, ...fixture.context.path] };
 
 function program(name: string, text = "#!/bin/sh\necho one\n"): string {
   const path = join(bin, name);
@@ -25,9 +25,9 @@ function program(name: string, text = "#!/bin/sh\necho one\n"): string {
 }
 
 async function offered(command: string): Promise<readonly AllowEntry[]> {
-  const analysis = await analyse(command, place);
+  const analysis = await analyze(command, context);
   const shared = { env: {}, shell: "/bin/sh", host: "gateway", agent: "main", session: "agent:main:main" } as const;
-  return alwaysCovers(makePlan({ analysis, place, ...shared })).entries;
+  return alwaysCovers(makePlan({ analysis, context, ...shared })).entries;
 }
 
 async function outcome(command: string, allowlist: readonly AllowEntry[]): Promise<string> {
@@ -36,10 +36,10 @@ async function outcome(command: string, allowlist: readonly AllowEntry[]): Promi
     { version: 1, agents: { main: { allowlist: [...allowlist] } } },
     "main",
   );
-  return judge({ analysis: await analyse(command, place), policy, safeBins: [] }).outcome;
+  return judge({ analysis: await analyze(command, context), policy, safeBins: [] }).outcome;
 }
 
-describe("consent for good", () => {
+describe("always", () => {
   for (const name of [
     ..."make just npm pytest terraform cargo go docker bats tox ctest mytool eslint jest mocha prettier mypy".split(
       " ",
@@ -48,7 +48,7 @@ describe("consent for good", () => {
       " ",
     ),
   ])
-    it(`is not offered for ${name}, which takes its instructions from files`, async () => {
+    it(`is not offered for ${name}, which reads its instructions from files`, async () => {
       program(name);
       assert.deepEqual(await offered(`${name} test`), []);
       assert.deepEqual(await offered(`nice ${name} test`), []);
@@ -67,8 +67,8 @@ describe("consent for good", () => {
   ])
     it(`is not offered for ${command}`, async () => {
       program("tool2");
-      writeFileSync(join(ground.workspace, "build.sh"), "echo one\n", { mode: 0o755 });
-      for (const name of ["x.py", "x.sed", "x.awk", "x.jq"]) writeFileSync(join(ground.workspace, name), "1\n");
+      writeFileSync(join(fixture.workspace, "build.sh"), "echo one\n", { mode: 0o755 });
+      for (const name of ["x.py", "x.sed", "x.awk", "x.jq"]) writeFileSync(join(fixture.workspace, name), "1\n");
       program("jq", "\0 not a script");
       assert.deepEqual(await offered(command), []);
     });
@@ -80,7 +80,7 @@ describe("consent for good", () => {
     assert.deepEqual(await offered("stat x"), []);
   });
 
-  it("is offered for a plain program elsewhere, and ends when that file changes", async () => {
+  it("is offered for a plain program elsewhere, and ends when its file changes", async () => {
     copyFileSync("/usr/bin/touch", join(bin, "touch"));
     const entries = await offered("touch x");
     assert.match(entries[0]?.sha256 ?? "", /^[0-9a-f]{64}$/);
@@ -89,12 +89,16 @@ describe("consent for good", () => {
     assert.equal(await outcome("touch x", entries), "ask");
   });
 
-  it("asks again for an entry of an older version that bound no content", async () => {
+  it("asks again for an entry of an older version that did not bind the content", async () => {
     const path = program("deploy2");
-    const words = { pattern: path, args: ["now"], cwd: ground.workspace };
+    const words = { pattern: path, args: ["now"], cwd: fixture.workspace };
     assert.equal(await outcome("deploy2 now", [words]), "ask");
-    assert.equal(await outcome("deploy2 now", [{ pattern: path }]), "run", "what the owner listed is the owner's");
-    writeFileSync(join(ground.workspace, "Makefile"), "all:\n\techo one\n");
-    assert.equal(await outcome("make", [{ pattern: "**/make", args: [], cwd: ground.workspace }]), "ask");
+    assert.equal(
+      await outcome("deploy2 now", [{ pattern: path }]),
+      "run",
+      "an entry that the owner wrote still applies",
+    );
+    writeFileSync(join(fixture.workspace, "Makefile"), "all:\n\techo one\n");
+    assert.equal(await outcome("make", [{ pattern: "**/make", args: [], cwd: fixture.workspace }]), "ask");
   });
 });

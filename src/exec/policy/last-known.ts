@@ -1,4 +1,4 @@
-// The approvals file as it was last read: kept in memory and beside it, so that losing the file does not lose the rules.
+// Keeps the last readable approvals file in memory and beside it, so that losing the file does not lose the rules.
 import { OpenClawError } from "../../core/error.ts";
 import { writeFileAtomic } from "../../base/atomic-file.ts";
 import { readIfThere } from "./read-file.ts";
@@ -12,7 +12,7 @@ const kept = new Map<string, Kept>();
 
 export const lastKnownPath = (path: string): string => path.replace(/\.json$/, ".last.json");
 
-/** Of a text that was read and understood. */
+/** Call it only with text that was read and parsed. */
 export function keepLastKnown(path: string, raw: string): void {
   const before = kept.get(path);
   if (before?.raw === raw) return;
@@ -23,17 +23,17 @@ export function keepLastKnown(path: string, raw: string): void {
     const copy = readIfThere(lastKnownPath(path));
     if (copy === undefined || rulesIn(copy) !== rules) writeFileAtomic(lastKnownPath(path), raw);
   } catch (error) {
-    // A full or read-only disk, or a copy that cannot be read, must not stop commands: memory holds while this runs.
+    // A full or read-only disk must not block commands; the copy in memory is valid while this process runs.
     if (!(error instanceof OpenClawError || error instanceof SyntaxError)) throw error;
   }
 }
 
-/** What any process kept last; without that copy, what this one has read. */
+/** What any process stored last; without that copy, what this process has read. */
 export function lastKnown(path: string): string | undefined {
   return readIfThere(lastKnownPath(path)) ?? kept.get(path)?.raw;
 }
 
-/** Without the notes of use, which change with every command. */
+/** Without the usage records, which change with every command. */
 function rulesIn(raw: string): string {
   return JSON.stringify(JSON.parse(raw), (key, value: unknown) =>
     /^last(?:Used|Resolved)/.test(key) ? undefined : value,

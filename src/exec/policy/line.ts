@@ -1,4 +1,4 @@
-// From a shell parse to a pipeline of words, or a refusal that names what stands in the way.
+// Turns a shell syntax tree into a pipeline of words, or refuses it with the part that prevents it.
 import type { AndOr, Assignment, Command, CommandNode, PipelineNode, Redirection, Statement, Word } from "unbash";
 
 import { refuse } from "./refusal.ts";
@@ -28,7 +28,7 @@ export function readLine(statements: readonly Statement[]): Line {
   if (only.background === true) refuse("exec.background", "it puts a command into the background with &");
   const { folders, pipeline } = afterFolders(only.command);
   const commands = commandsOf(pipeline);
-  // `time` alone: no program is no reason to say that every program is allowed.
+  // `time` alone: a line without a program must not count as allowed.
   if (commands.length === 0) refuse("exec.no-command", "it contains no command");
   if (commands.length > maxCommands) refuse("exec.chain", `it has more than ${maxCommands} programs in one pipeline`);
   const raw = commands.map(readCommand);
@@ -39,7 +39,7 @@ export function readLine(statements: readonly Statement[]): Line {
   return { folders, commands: raw };
 }
 
-/** `cd a && cd b && rest` is `rest` in another folder; any other chain is not one pipeline. */
+/** `cd a && cd b && rest` is `rest` in another folder; no other chain is a single pipeline. */
 function afterFolders(node: PipelineNode | AndOr): { folders: string[]; pipeline: PipelineNode } {
   if (node.type !== "AndOr") return { folders: [], pipeline: node };
   const last = node.commands.at(-1);
@@ -72,7 +72,7 @@ function commandsOf(node: PipelineNode): readonly CommandNode[] {
   if (node.operators.includes("|&")) refuse("exec.redirection", "it pipes errors with |&");
   if (node.prefixes.some((prefix) => prefix.type === "Negation"))
     refuse("exec.keyword", "it inverts the exit status with !");
-  return node.commands; // the keyword `time` is left out: every result says how long it took
+  return node.commands; // the keyword `time` is dropped, because every result contains the duration
 }
 
 function readCommand(node: CommandNode): RawCommand {
@@ -112,7 +112,7 @@ function valueOf(assignment: Assignment): string {
   const { name, value } = assignment;
   if (value.type !== "Word" || assignment.append === true || assignment.index !== undefined)
     return refuse("exec.assignment", `it sets ${name} to more than plain text`);
-  // Unquoted ~ after = or : would be expanded, wildcards are not.
+  // A shell expands an unquoted ~ after = or :, but no wildcards.
   if (/(?:^|:)~/.test(value.text)) return refuse("exec.assignment", `the value of ${name} contains an unquoted ~`);
   return textOf(readWord(value));
 }

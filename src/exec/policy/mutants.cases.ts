@@ -1,9 +1,9 @@
-// Ways to write the same command line differently: quoting, line continuation, wrappers, nesting, case, invisible characters.
+// Rewrites a command line in equivalent ways: quoting, line continuation, wrappers, nesting, case, invisible characters.
 import fc from "fast-check";
 
 export interface Mutation {
   readonly name: string;
-  /** `pick` gives numbers below its argument. */
+  /** `pick` returns a number below its argument. */
   apply(command: string, pick: (below: number) => number): string;
 }
 
@@ -26,7 +26,7 @@ const wrappers = [
 const shells = ["sh", "bash", "/bin/sh", "dash", "env sh", "busybox sh", "nice bash"];
 const unseen = ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e", "\u3164", "\u00a0", "\u034f"];
 
-/** Puts `text` in at a place that is not inside a quote, as far as a simple count can tell. */
+/** Inserts `text` at a position outside quotes, as far as a simple count can tell. */
 function inserted(command: string, at: number, text: string): string {
   return command.slice(0, at) + text + command.slice(at);
 }
@@ -106,7 +106,7 @@ function flipped(command: string, pick: (below: number) => number): string {
   );
 }
 
-/** One to three mutations on top of one another, with the numbers they were made by. */
+/** One to three mutations in a row, with the numbers that they use. */
 export const mutationChain: fc.Arbitrary<{ readonly steps: readonly Mutation[]; readonly seeds: readonly number[] }> =
   fc.record({
     steps: fc.array(fc.constantFrom(...mutations), { minLength: 1, maxLength: 3 }),

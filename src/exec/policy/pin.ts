@@ -1,35 +1,35 @@
-// Holds the programs, the folder and the scripts of an allowed plan until they are started, so that no swap in between counts.
+// Holds the programs, folder and scripts of an approved plan open until the start, so that replacing a file has no effect.
 import { closeSync, constants, fstatSync, mkdirSync, openSync, rmSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
 import { newSecret } from "../../base/ids.ts";
-import { contentMark } from "./content.ts";
+import { contentFingerprint } from "./content.ts";
 import { changedSince } from "./freeze.ts";
 import { holdScript, type HeldScript } from "./hold-script.ts";
 import type { Identity, Plan, Segment } from "./plan.ts";
 import { isScript } from "./shebang.ts";
 
-/** Paths that lead to exactly what was allowed, whatever has its name by now. */
+/** Paths that lead to what was approved, even when a file was replaced. */
 export interface Pins {
   readonly cwd: string;
-  /** What to start for a program of the plan. A script that cannot be held keeps its path: what it reads beside it depends on it. */
+  /** The path to start for a program of the plan. A script that cannot be held keeps its own path. */
   readonly pathOf: (program: Identity) => string;
-  /** How a program of the plan is started whose script is held. */
+  /** How to start a program of the plan whose script is held. */
   readonly heldOf: (segment: Segment) => HeldScript | undefined;
-  /** Something is read a while after the start. */
+  /** True when a file is read some time after the start. */
   readonly untilEnd: boolean;
-  /** Call it after the start, or at the end. */
+  /** Call it after the start or at the end. */
   readonly release: () => void;
 }
 
-// Not in node:fs: names an object without opening it. The value is the same on every Linux that Node runs on.
+// Not in node:fs: refers to an object without opening it. The value is the same on every Linux that Node supports.
 const O_PATH = 0o10000000;
 
-/** `folder` is one that only the gateway can write. Throws `approval.changed` like verifyPlan. */
+/** Only the gateway can write to `folder`. Throws `approval.changed` like verifyPlan. */
 export function pinPlan(plan: Plan, folder: string): Pins {
   if (process.platform !== "linux") return { ...unpinned(plan), untilEnd: false, release: () => undefined };
-  forgetOld(folder);
+  removeStaleLinks(folder);
   const held: number[] = [];
   const links = join(folder, newSecret(8));
   const release = (): void => {
@@ -42,7 +42,7 @@ export function pinPlan(plan: Plan, folder: string): Pins {
     const scripts = new Map(
       plan.segments.map((segment, at) => [
         segment,
-        holdScript(segment, plan, join(links, `script-${at}`), placeOf(cwd)),
+        holdScript(segment, plan, join(links, `script-${at}`), fdPath(cwd)),
       ]),
     );
     const programs = [
@@ -54,7 +54,7 @@ export function pinPlan(plan: Plan, folder: string): Pins {
     ];
     const paths = new Map(programs.map((program, at) => [program, pinned(program, join(links, String(at)), held)]));
     return {
-      cwd: placeOf(cwd),
+      cwd: fdPath(cwd),
       pathOf: (program) => paths.get(program) ?? program.path,
       heldOf: (segment) => scripts.get(segment),
       untilEnd: [...scripts.values()].some((script) => script !== undefined),
@@ -66,14 +66,14 @@ export function pinPlan(plan: Plan, folder: string): Pins {
   }
 }
 
-/** The paths of the plan say what to start. */
+/** Uses the paths of the plan unchanged. */
 export const unpinned = (plan: Plan): Pick<Pins, "cwd" | "pathOf" | "heldOf"> => ({
   cwd: plan.cwd.path,
   pathOf: ({ path }) => path,
   heldOf: () => undefined,
 });
 
-/** A command that still writes there must not end the gateway; what stays goes with the next start. */
+/** A command that still writes there must not stop the gateway; leftovers are removed at the next start. */
 function removeLinks(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3, retryDelay: 5 });
@@ -84,22 +84,22 @@ function removeLinks(folder: string): void {
 
 const cleared = new Set<string>();
 
-/** What a killed gateway left there leads nowhere any more. */
-function forgetOld(folder: string): void {
+/** Links of a killed gateway lead nowhere. */
+function removeStaleLinks(folder: string): void {
   if (cleared.has(folder)) return;
   cleared.add(folder);
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** By our number, not `self`: whoever resolves it may be a child already. */
-const placeOf = (fd: number): string => `/proc/${process.pid}/fd/${fd}`;
+/** Uses our pid instead of `self`, because a child may resolve the path. */
+const fdPath = (fd: number): string => `/proc/${process.pid}/fd/${fd}`;
 
 function hold(identity: Identity, what: string, held: number[]): number {
   const fd = openHeld(identity, what);
   held.push(fd);
   const { dev, ino } = fstatSync(fd, { bigint: true });
   const isSame = dev.toString() === identity.device && ino.toString() === identity.inode;
-  if (isSame && (identity.sha256 === undefined || contentMark(placeOf(fd)) === identity.sha256)) return fd;
+  if (isSame && (identity.sha256 === undefined || contentFingerprint(fdPath(fd)) === identity.sha256)) return fd;
   throw changedSince(what);
 }
 
@@ -112,12 +112,12 @@ function openHeld({ path }: Identity, what: string): number {
   }
 }
 
-/** A link of the same name, which is what process lists show. */
+/** A link with the program's name, which process lists show. */
 function pinned(program: Identity, folder: string, held: number[]): string {
   const fd = hold(program, `the program ${program.path}`, held);
-  if (isScript(placeOf(fd))) return program.path;
+  if (isScript(fdPath(fd))) return program.path;
   mkdirSync(folder, { mode: 0o700 });
   const link = join(folder, basename(program.path));
-  symlinkSync(placeOf(fd), link);
+  symlinkSync(fdPath(fd), link);
   return link;
 }

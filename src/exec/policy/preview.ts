@@ -1,4 +1,4 @@
-// The card a person decides by: what exactly would start, where, with what, and what "always" would cover.
+// Builds the approval card: what would start, where and with which files, and what "always" would cover.
 import type { ApprovalCard } from "../../protocol/approval.ts";
 import { alwaysCovers } from "./always.ts";
 import { visibleCard } from "../../approval/card.ts";
@@ -7,17 +7,17 @@ import type { Identity, Plan, Segment } from "./plan.ts";
 
 export type PreviewCard = ApprovalCard;
 
-/** Throws `approval.too-long` for what cannot be shown whole. */
+/** Throws `approval.too-long` for a plan that cannot be shown completely. */
 export function describePlan(plan: Plan): PreviewCard {
   const always = alwaysCovers(plan);
   const held = heldFiles(plan);
   const rows = [
     ...plan.segments.flatMap((segment) => programRows(segment, held)),
     ...(plan.shell === undefined ? [] : [{ label: "shell", value: plan.shell.path }]),
-    { label: "folder", value: placeOf(plan.cwd.path, plan.cwd.real) },
+    { label: "folder", value: shownPath(plan.cwd.path, plan.cwd.real) },
     ...plan.files.map((file) => ({
       label: "script",
-      value: `${placeOf(file.path, file.real)} sha256 ${shortHash(file.sha256)}${held.has(file) ? "" : notHeld}`,
+      value: `${shownPath(file.path, file.real)} sha256 ${shortHash(file.sha256)}${held.has(file) ? "" : notHeld}`,
     })),
     ...Object.entries(plan.env).map(([name, value]) => ({ label: "variable", value: `${name}=${value}` })),
     { label: "host", value: plan.host },
@@ -33,7 +33,7 @@ export function describePlan(plan: Plan): PreviewCard {
   });
 }
 
-/** What runs, quoted so that a shell would read it the same way: shown instead of what somebody wrote. */
+/** Quoted so that a shell reads it the same way; shown instead of what the model wrote. */
 function shownSegment(segment: Segment): string {
   const assignments = Object.entries(segment.env).map(([name, value]) => `${name}=${quoted(value)}`);
   const streams = [
@@ -48,7 +48,7 @@ export function quoted(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Who reads the card should know what the hash is worth. */
+/** Tells readers of the card that this file is opened by path. */
 const notHeld = ", compared again at the start";
 
 function programRows(segment: Segment, held: ReadonlySet<Identity>): { label: string; value: string }[] {
@@ -57,10 +57,10 @@ function programRows(segment: Segment, held: ReadonlySet<Identity>): { label: st
   return [outer, ...inner, ...(shebang === undefined ? [] : [shebang.interpreter])].map((program) => {
     const hash = program.sha256 === undefined ? "" : ` sha256 ${shortHash(program.sha256)}`;
     const worth = program === script && !held.has(program) ? notHeld : "";
-    return { label: "program", value: `${placeOf(program.path, program.real)}${hash}${worth}` };
+    return { label: "program", value: `${shownPath(program.path, program.real)}${hash}${worth}` };
   });
 }
 
-const placeOf = (path: string, real: string): string => (path === real ? path : `${path} (links to ${real})`);
+const shownPath = (path: string, real: string): string => (path === real ? path : `${path} (links to ${real})`);
 
 const shortHash = (hash: string | undefined): string => (hash ?? "unknown").slice(0, 16);

@@ -1,4 +1,4 @@
-// Which file exactly a name or path means now: programs, scripts and folders by device and inode, through every link.
+// Identifies programs, scripts and folders by path, device and inode, with links resolved.
 import { readlinkSync, realpathSync, statSync, type BigIntStats } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 
@@ -6,19 +6,20 @@ import { errnoOf } from "../../core/error.ts";
 import { isRunnable } from "../find-program.ts";
 import type { Identity } from "./plan.ts";
 
-interface Ground {
+/** Where to search for a program. */
+export interface ProgramSearch {
   readonly cwd: string;
   readonly path: readonly string[];
 }
 
-/** What lies there is made on the spot: /dev/stdin is another file for every process. */
-const conjured = /^\/(?:proc|dev|sys)\//;
+/** Files there differ per process, such as /dev/stdin. */
+const perProcess = /^\/(?:proc|dev|sys)\//;
 
-/** Undefined when there is none. Relative folders on PATH are passed over: what they mean changes with the folder. */
-export function identifyProgram(name: string, ground: Ground): Identity | undefined {
+/** Undefined when there is none. Skips relative folders on PATH, because they depend on the working folder. */
+export function identifyProgram(name: string, search: ProgramSearch): Identity | undefined {
   if (name === "") return undefined;
-  if (name.includes("/")) return executable(resolve(ground.cwd, name));
-  for (const folder of ground.path) {
+  if (name.includes("/")) return executable(resolve(search.cwd, name));
+  for (const folder of search.path) {
     if (!isAbsolute(folder)) continue;
     const found = executable(join(folder, name));
     if (found !== undefined) return found;
@@ -26,7 +27,7 @@ export function identifyProgram(name: string, ground: Ground): Identity | undefi
   return undefined;
 }
 
-/** Folders only the administrator writes to. */
+/** Folders that only the administrator can write. */
 export const trustedFolders: readonly string[] = [
   "/bin",
   "/usr/bin",
@@ -35,7 +36,7 @@ export const trustedFolders: readonly string[] = [
   "/run/current-system/sw/bin",
 ];
 
-/** Found in such a folder, and the file itself lies in one too. */
+/** True when both the path and the real file are in such a folder. */
 export function inTrustedFolder(
   { path, real }: { readonly path: string; readonly real: string },
   folders = trustedFolders,
@@ -46,7 +47,7 @@ export function inTrustedFolder(
   );
 }
 
-/** Which file or folder this is right now, without its content; undefined when it is not there. */
+/** Identifies a file or folder without its content; undefined when it does not exist. */
 export function identityOf(path: string, kind: "file" | "folder"): Identity | undefined {
   const stats = statOf(path);
   if (stats === undefined || !(kind === "file" ? stats.isFile() : stats.isDirectory())) return undefined;
@@ -54,7 +55,7 @@ export function identityOf(path: string, kind: "file" | "folder"): Identity | un
   return real === undefined ? undefined : { path, real, device: stats.dev.toString(), inode: stats.ino.toString() };
 }
 
-/** Undefined for what is not there or may not be looked at. */
+/** Undefined for a missing or inaccessible path. */
 export function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });
@@ -73,25 +74,25 @@ export function realOf(path: string): string | undefined {
   }
 }
 
-/** A regular file that is the same for whoever opens it, on its whole way through links. */
-export function steadyFile(path: string): Identity | undefined {
-  return leadsAstray(path, 40) ? undefined : identityOf(path, "file");
+/** A regular file that is the same for every process, at every link on its path. */
+export function stableFile(path: string): Identity | undefined {
+  return differsPerProcess(path, 40) ? undefined : identityOf(path, "file");
 }
 
-/** No file, no link, nothing: whoever opens it is told so. */
-export function nothingThere(path: string): boolean {
-  const folder = conjured.test(path) ? undefined : realOf(dirname(path));
-  if (folder === undefined || conjured.test(`${folder}/`)) return false;
+/** True when neither a file nor a link exists at this path. */
+export function isAbsent(path: string): boolean {
+  const folder = perProcess.test(path) ? undefined : realOf(dirname(path));
+  if (folder === undefined || perProcess.test(`${folder}/`)) return false;
   return linkTarget(path) === undefined && statOf(path) === undefined;
 }
 
-function leadsAstray(path: string, hops: number): boolean {
-  if (conjured.test(path) || hops === 0) return true;
+function differsPerProcess(path: string, hops: number): boolean {
+  if (perProcess.test(path) || hops === 0) return true;
   const folder = realOf(dirname(path));
   if (folder === undefined) return true;
   const here = join(folder, basename(path));
   const target = linkTarget(here);
-  return conjured.test(here) || (target !== undefined && leadsAstray(resolve(folder, target), hops - 1));
+  return perProcess.test(here) || (target !== undefined && differsPerProcess(resolve(folder, target), hops - 1));
 }
 
 function linkTarget(path: string): string | undefined {
@@ -104,7 +105,7 @@ function linkTarget(path: string): string | undefined {
 }
 
 function executable(path: string): Identity | undefined {
-  const identity = conjured.test(path) ? undefined : identityOf(path, "file");
-  if (identity === undefined || conjured.test(identity.real)) return undefined;
+  const identity = perProcess.test(path) ? undefined : identityOf(path, "file");
+  if (identity === undefined || perProcess.test(identity.real)) return undefined;
   return isRunnable(path) ? identity : undefined;
 }

@@ -1,4 +1,4 @@
-// What must hold for every command line: quoting comes back as it was, and no rewriting of an attack makes it run.
+// Properties of every command line: quoting round-trips, and no rewritten attack runs.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { spawnSync } from "node:child_process";
@@ -8,15 +8,15 @@ import fc from "fast-check";
 
 import { OpenClawError } from "../../core/error.ts";
 import { attackCases } from "./attack.cases.ts";
-import { analyse, type AnalysedSegment } from "./analyse.ts";
-import { decide, openGround } from "./fixture.cases.ts";
+import { analyze, type AnalyzedSegment } from "./analyze.ts";
+import { decide, openPolicyFixture } from "./fixture.cases.ts";
 import { mutated, mutationChain } from "./mutants.cases.ts";
 import { quoted } from "./preview.ts";
 
 const rounds = Number(process.env["OPENCLAW_PROPERTY_RUNS"] ?? 500);
-const ground = openGround();
-const { place, root } = ground;
-after(() => ground.close());
+const fixture = openPolicyFixture();
+const { context, root } = fixture;
+after(() => fixture.close());
 
 const word = fc
   .string({ unit: "grapheme", maxLength: 12 })
@@ -28,12 +28,12 @@ const shellish = fc.string({
 const argument = fc.oneof(word, shellish);
 
 describe("quoting", () => {
-  it("single quotes bring every argument back", async () => {
+  it("single quotes preserve every argument", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(argument, { maxLength: 6 }), async (args) => {
-        const analysis = await analyse(
+        const analysis = await analyze(
           ["echo", ...args].map((text) => `'${text.replaceAll("'", "'\\''")}'`).join(" "),
-          place,
+          context,
         );
         assert.deepEqual(analysis.segments[0]?.argv, ["echo", ...args]);
         assert.equal(analysis.kind, "pipeline");
@@ -42,33 +42,33 @@ describe("quoting", () => {
     );
   });
 
-  it("what the card shows is read back as the same program and arguments", async () => {
+  it("the text on the card parses to the same program and arguments", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(argument, { maxLength: 6 }), async (args) => {
-        const analysis = await analyse(["echo", ...args].map(quoted).join(" "), place);
+        const analysis = await analyze(["echo", ...args].map(quoted).join(" "), context);
         assert.deepEqual(analysis.segments[0]?.argv, ["echo", ...args]);
       }),
       { numRuns: rounds },
     );
   });
 
-  it("double quotes and backslashes too", async () => {
+  it("double quotes and backslashes preserve every argument", async () => {
     const double = (text: string): string => `"${text.replace(/["\\$`]/g, "\\$&")}"`;
     const slashed = (text: string): string =>
       text === "" ? "''" : Array.from(text, (char) => (char === "\n" ? "'\n'" : `\\${char}`)).join("");
     await fc.assert(
       fc.asyncProperty(shellish, fc.boolean(), async (text, useDouble) => {
-        const analysis = await analyse(`echo ${useDouble ? double(text) : slashed(text)}`, place);
+        const analysis = await analyze(`echo ${useDouble ? double(text) : slashed(text)}`, context);
         assert.deepEqual(analysis.segments[0]?.argv, ["echo", text]);
       }),
       { numRuns: rounds },
     );
   });
 
-  it("no text at all makes the reading fail otherwise than as it says", async () => {
+  it("any text is analyzed or rejected with exec.bad-command", async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(shellish, fc.string({ unit: "binary", maxLength: 40 })), async (text) => {
-        await analyse(`echo ${text}`, place).catch((error: unknown) => {
+        await analyze(`echo ${text}`, context).catch((error: unknown) => {
           assert.ok(error instanceof OpenClawError && error.code === "exec.bad-command");
         });
       }),
@@ -78,16 +78,16 @@ describe("quoting", () => {
 });
 
 describe("rewritten attacks", () => {
-  const cases = attackCases(ground).filter(({ expect, command }) => expect !== "ask" && command.length < 400);
+  const cases = attackCases(fixture).filter(({ expect, command }) => expect !== "ask" && command.length < 400);
 
-  it("never run, or run without the canary", async () => {
+  it("never run, or leave the canary untouched", async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(cases.length - 1), mutationChain, async (index, chain) => {
         const attack = cases[index];
         assert.ok(attack);
         const command = mutated(attack.command, chain);
         const passed = await ran(command, attack.rules);
-        // What passes must be harmless: it is started as it was read, and the canary must not be touched.
+        // A line that passes is started as it was read and must not touch the canary.
         if (passed !== undefined) start(passed.segments, passed.cwd, passed.env);
         assert.equal(existsSync(join(root, "canary")), false, `${attack.id}: ${JSON.stringify(command)}`);
       }),
@@ -98,11 +98,11 @@ describe("rewritten attacks", () => {
   async function ran(
     command: string,
     rules: Parameters<typeof decide>[2],
-  ): Promise<{ segments: readonly AnalysedSegment[]; cwd: string; env: Readonly<Record<string, string>> } | undefined> {
+  ): Promise<{ segments: readonly AnalyzedSegment[]; cwd: string; env: Readonly<Record<string, string>> } | undefined> {
     try {
-      const { analysis, judgement } = await decide(command, place, rules);
-      return judgement.outcome === "run"
-        ? { segments: analysis.segments, cwd: analysis.cwd, env: judgement.env }
+      const { analysis, judgment } = await decide(command, context, rules);
+      return judgment.outcome === "run"
+        ? { segments: analysis.segments, cwd: analysis.cwd, env: judgment.env }
         : undefined;
     } catch (error) {
       if (error instanceof OpenClawError) return undefined;
@@ -110,12 +110,12 @@ describe("rewritten attacks", () => {
     }
   }
 
-  function start(segments: readonly AnalysedSegment[], cwd: string, env: Readonly<Record<string, string>>): void {
+  function start(segments: readonly AnalyzedSegment[], cwd: string, env: Readonly<Record<string, string>>): void {
     let input = "";
     for (const { argv, program, env: own } of segments) {
       const done = spawnSync(program.path, argv.slice(1), {
         cwd,
-        env: { PATH: place.path.join(":"), ...env, ...own },
+        env: { PATH: context.path.join(":"), ...env, ...own },
         input,
         timeout: 5000,
         encoding: "utf8",

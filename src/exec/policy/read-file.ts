@@ -1,16 +1,16 @@
-// Reads an approvals file whole, or not at all: no pipe, no link, nothing too large.
+// Reads an approvals file completely, or rejects pipes, links and files that are too large.
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 
 import { errnoOf, OpenClawError } from "../../core/error.ts";
 
-/** Far more than anybody writes; read whole on every command. */
+/** Far larger than any real file; the file is read completely for every command. */
 const MAX_FILE_BYTES = 4_000_000;
 
-/** Undefined when there is none. Throws `approvals.unreadable`. */
+/** Undefined when the file does not exist. Throws `approvals.unreadable`. */
 export function readIfThere(path: string): string | undefined {
   let fd: number;
   try {
-    // A pipe of that name must not make the gateway wait for a writer; a link could lead to where an agent writes.
+    // A pipe must not block the gateway, and a link could lead to a file that an agent can write.
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;

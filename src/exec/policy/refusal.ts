@@ -1,4 +1,4 @@
-// Thrown inside the analysis when a command line is more than words; the analysis turns it into an answer.
+// Thrown inside the analysis when a command line needs a shell; the analysis turns it into a result.
 import type { Concern } from "./analysis.ts";
 
 export class Refusal extends Error {

@@ -1,23 +1,23 @@
-// Writes down what "allow always" covers; an edit by somebody else in the meantime is kept.
+// Stores what "allow always" covers, without losing concurrent edits.
 import { isDeepStrictEqual } from "node:util";
 
 import { newId } from "../../base/ids.ts";
 import type { AllowEntry, EntryRef } from "./effective.ts";
-import { readApprovals, whileAlone, writeAlone } from "./file.ts";
+import { readApprovals, withApprovalsLock, writeLocked } from "./file.ts";
 
-/** Entries that are there already are not added again. Returns where each of them stands now. */
+/** Skips entries that already exist. Returns the position of each entry. */
 export function addEntries(stateDir: string, agent: string, entries: readonly AllowEntry[]): readonly EntryRef[] {
-  return entries.length === 0 ? [] : whileAlone(stateDir, () => addAlone(stateDir, agent, entries));
+  return entries.length === 0 ? [] : withApprovalsLock(stateDir, () => addLocked(stateDir, agent, entries));
 }
 
-function addAlone(stateDir: string, agent: string, entries: readonly AllowEntry[]): readonly EntryRef[] {
+function addLocked(stateDir: string, agent: string, entries: readonly AllowEntry[]): readonly EntryRef[] {
   const { file, hash, exists } = readApprovals(stateDir);
   const rules = file.agents?.[agent] ?? {};
   const known = (rules.allowlist ?? []).map(meaningOf);
   const fresh = entries.filter((entry) => !known.some((other) => isDeepStrictEqual(other, meaningOf(entry))));
   const allowlist = [...(rules.allowlist ?? []), ...fresh.map((entry) => ({ ...entry, id: newId() }))];
   const agents = { ...file.agents, [agent]: { ...rules, allowlist } };
-  if (fresh.length > 0) writeAlone(stateDir, { ...file, agents }, exists ? hash : undefined);
+  if (fresh.length > 0) writeLocked(stateDir, { ...file, agents }, exists ? hash : undefined);
   return allowlist.flatMap((entry, index) =>
     entries.some((added) => isDeepStrictEqual(meaningOf(added), meaningOf(entry)))
       ? [{ agent, index, pattern: entry.pattern, entry }]

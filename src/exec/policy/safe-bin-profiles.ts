@@ -1,15 +1,15 @@
-// The exact arguments each stream program may have. An option that is not written here is refused, shortened ones too.
+// The exact arguments that each safe bin may have. Other options are rejected, including abbreviations.
 
 type Profile = (args: readonly string[]) => boolean;
 
 interface Grammar {
   /** Single letters without a value. */
   readonly entries: string;
-  /** Single letters with a value, and what it may be. */
+  /** Single letters with a value, and its pattern. */
   readonly valued: Readonly<Record<string, RegExp>>;
-  /** Long options: a value shape, or null for none. */
+  /** Long options: the pattern of the value, or null without one. */
   readonly long: Readonly<Record<string, RegExp | null>>;
-  /** How many operands may follow, and what each may be. */
+  /** How many operands may follow, and the pattern of each. */
   readonly operands: { readonly max: number; readonly min?: number; readonly shape: RegExp };
   /** Old forms such as `-5`. */
   readonly numeric?: true;
@@ -18,11 +18,11 @@ interface Grammar {
 const count = /^[+-]?\d{1,12}(?:[bkKMGTPEZY]|[kKMGT]B|[KMGT]iB)?$/;
 const plainCount = /^\d{1,12}$/;
 const list = /^[0-9,-]{1,400}$/;
-/** Text that cannot be a path whichever way it is read. */
+/** Text that can never be read as a path. */
 const text = /^(?!~)(?!\.{1,2}$)[^/\\\0]{0,400}$/s;
 const none = { max: 0, shape: /^$/ } as const;
 
-/** head and tail take the same; `-f` and its kin are in neither. */
+/** head and tail accept the same options; neither accepts `-f` or its variants. */
 const endOfStream: Grammar = {
   entries: "qvz",
   valued: { n: count, c: count },
@@ -143,7 +143,7 @@ const grammars: Readonly<Record<string, Grammar>> = {
   },
 };
 
-/** A pattern as an operand could as well be a file: `grep` needs it behind `-e`. */
+/** A pattern as an operand could be a file, so `grep` needs `-e`. */
 export const profiles: Readonly<Record<string, Profile>> = {
   ...Object.fromEntries(
     Object.entries(grammars).map(([name, grammar]) => [name, (args: readonly string[]) => fits(grammar, args)]),
@@ -173,7 +173,7 @@ function fits(grammar: Grammar, args: readonly string[]): boolean {
   return operands.length <= max && operands.length >= min && operands.every((operand) => shape.test(operand));
 }
 
-/** Words an option takes, itself included; 0 when it is not allowed. */
+/** How many words an option takes, including itself; 0 when it is not allowed. */
 function optionTaken(grammar: Grammar, word: string, next: string | undefined): 0 | 1 | 2 {
   if (word.startsWith("--")) return longTaken(grammar, word, next);
   for (let at = 1; at < word.length; at++) {
@@ -195,7 +195,7 @@ function longTaken(grammar: Grammar, word: string, next: string | undefined): 0 
   if (shape === undefined) return 0;
   if (shape === null) return equals < 0 ? 1 : 0;
   if (equals >= 0) return shape.test(word.slice(equals + 1)) ? 1 : 0;
-  // --color takes its value only behind `=`; a word after it would be an operand.
+  // --color takes its value only after `=`; a separate word would be an operand.
   if (name === "--color" || name === "--total") return 0;
   return next !== undefined && shape.test(next) ? 2 : 0;
 }
@@ -228,12 +228,12 @@ const jqGrammar: Grammar = {
   operands: { min: 1, max: 1, shape: /^[^/~\\\0]{1,2000}$/s },
 };
 
-/** Filters may not read the environment, load modules, or ask where the input came from. */
+/** Filters may not read the environment, load modules or query the input file name. */
 const jqReaches =
   /\benv\b|\$ENV|\$__prog|\bimport\b|\binclude\b|input_filename|input_line_number|\$__loc__|\bdebug\b|\bstderr\b|\bhalt|get_search_list|modulemeta|\bmodule\b/;
 
 function jqFits(args: readonly string[]): boolean {
-  // ` // ` is what jq says for "or else"; any other slash could be part of a path.
+  // ` // ` is the alternative operator of jq; any other slash could be part of a path.
   if (
     !fits(
       jqGrammar,

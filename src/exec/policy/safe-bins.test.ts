@@ -1,19 +1,19 @@
-// Stream programs: the forms that read nothing but their input run without an entry, all others do not.
+// Safe bins run without an entry only in forms that read nothing but their input.
 import assert from "node:assert/strict";
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 
-import { decide, openGround } from "./fixture.cases.ts";
+import { decide, openPolicyFixture } from "./fixture.cases.ts";
 
-const ground = openGround();
-const { place } = ground;
-after(() => ground.close());
+const fixture = openPolicyFixture();
+const { context } = fixture;
+after(() => fixture.close());
 
 const safeBins = ["cut", "uniq", "head", "tail", "tr", "wc", "sort", "grep", "jq"];
 
 async function outcome(command: string, listed: readonly string[] = safeBins): Promise<string> {
-  return (await decide(command, place, { safeBins: listed, allowlist: [] })).judgement.outcome;
+  return (await decide(command, context, { safeBins: listed, allowlist: [] })).judgment.outcome;
 }
 
 const allowed = [
@@ -129,25 +129,25 @@ const refused = [
 ];
 for (const command of refused) it(`does not run: ${command}`, async () => assert.equal(await outcome(command), "deny"));
 
-describe("never", () => {
+describe("never allows", () => {
   for (const command of ["awk 1", "sed -n p", "python3", "cat", "env", "sh", "xargs", "node"]) {
     it(`${command}, even when listed`, async () =>
       assert.equal(await outcome(command, [command.split(" ")[0] ?? ""]), "deny"));
   }
 
-  it("a program of the same name elsewhere", async () => {
-    const copy = join(ground.bin, "head");
+  it("a program of the same name in another folder", async () => {
+    const copy = join(fixture.bin, "head");
     copyFileSync("/usr/bin/head", copy);
     chmodSync(copy, 0o755);
     assert.equal(await outcome(`${copy} -n 1`), "deny");
-    const first = { ...place, path: [ground.bin, ...place.path] };
-    assert.equal((await decide("head -n 1", first, { safeBins })).judgement.outcome, "deny");
+    const first = { ...context, path: [fixture.bin, ...context.path] };
+    assert.equal((await decide("head -n 1", first, { safeBins })).judgment.outcome, "deny");
   });
 });
 
-it("says the same for a file that is there and one that is not", async () => {
+it("gives the same answer whether or not a file exists", async () => {
   const answer = async (command: string): Promise<unknown> =>
-    (await decide(command, place, { safeBins, allowlist: [] })).judgement;
-  assert.deepEqual(await answer(`head ${ground.out}/secret`), await answer("head /nonexistent"));
-  assert.deepEqual(await answer(`python3 ${ground.out}/secret`), await answer("python3 /nonexistent"));
+    (await decide(command, context, { safeBins, allowlist: [] })).judgment;
+  assert.deepEqual(await answer(`head ${fixture.out}/secret`), await answer("head /nonexistent"));
+  assert.deepEqual(await answer(`python3 ${fixture.out}/secret`), await answer("python3 /nonexistent"));
 });

@@ -1,19 +1,19 @@
-// Programs that may work on a stream without an entry: only in forms that read nothing but their input.
+// Decides whether a program is a safe bin: a filter that reads nothing but its input and needs no allowlist entry.
 import { basename } from "node:path";
 
-import type { AnalysedSegment } from "./analysis.ts";
+import type { AnalyzedSegment } from "./analysis.ts";
 import { inTrustedFolder, trustedFolders } from "./programs.ts";
 import { profiles } from "./safe-bin-profiles.ts";
 
-/** Ruling 13. */
+/** The default list (docs/decisions/0013-safe-bins.md). */
 export const defaultSafeBins: readonly string[] = ["cut", "uniq", "head", "tail", "tr", "wc"];
 
-/** Those with rules for their arguments. Any other one that is listed still needs an entry: nobody here knows what it reads. */
+/** Filters with argument rules. Others in the list still need an entry, because it is unknown what they read. */
 export const isKnownFilter = (name: string): boolean => Object.hasOwn(profiles, name);
 
-/** Never looks at the disk: the answer for a file that is there and one that is not is the same. */
+/** Does not access the disk, so the answer does not reveal whether a file exists. */
 export function isSafeBin(
-  segment: AnalysedSegment,
+  segment: AnalyzedSegment,
   listed: readonly string[],
   folders: readonly string[] = trustedFolders,
 ): boolean {

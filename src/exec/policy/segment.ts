@@ -1,39 +1,34 @@
-// One program of a pipeline: its words made real, its wrappers taken off, its program found, its arguments judged.
+// Analyzes one program of a pipeline: expands its words, removes wrappers, finds the program and judges its arguments.
 import { basename } from "node:path";
 
-import type { AnalysedSegment, Concern, Judged, Place } from "./analysis.ts";
+import type { AnalyzedSegment, Concern, Judged, AnalysisContext } from "./analysis.ts";
 import { concernOf } from "./argument-rules.ts";
 import { guardedConcern } from "./guarded.ts";
-import { leadsElsewhere } from "../environment.ts";
+import { isUnsafeValue } from "../environment.ts";
 import type { RawCommand } from "./line.ts";
 import type { Identity } from "./plan.ts";
 import { identifyProgram, inTrustedFolder } from "./programs.ts";
 import { refuse } from "./refusal.ts";
-import { steersCode } from "./variables.ts";
+import shellBuiltins from "./data/shell-builtins.json" with { type: "json" };
+import { controlsCode } from "./variables.ts";
 import { expandWord } from "./wildcards.ts";
 import { plainText, type ShellWord } from "./word.ts";
 import { onlyPrints, unwrap, wrappers } from "./wrappers.ts";
 
 const maxWrappers = 4;
 
-/** Words of the shell that change its state or evaluate text. A program of the same name is never meant. */
-const builtins = new Set(
-  (
-    ". : alias bg bind break builtin caller cd compgen complete compopt continue coproc declare dirs disown enable eval exec " +
-    "exit export fc fg getopts hash help history jobs let local logout mapfile popd pushd read readarray readonly return set " +
-    "shift shopt source suspend times trap type typeset ulimit umask unalias unset wait"
-  ).split(" "),
-);
+/** Shell builtins that change its state or evaluate text; they never refer to a program of the same name. */
+const builtins: ReadonlySet<string> = new Set(shellBuiltins);
 
-/** What nobody sees, or takes for a blank, has no place in the name of a program. */
-const unseen = /(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** Invisible characters and unusual spaces are not allowed in a program name. */
+const invisible = /(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-export function analyseSegment(raw: RawCommand, place: Place): AnalysedSegment {
+export function analyzeSegment(raw: RawCommand, context: AnalysisContext): AnalyzedSegment {
   const [nameWord, ...rest] = raw.words;
-  const name = programName(nameWord, place);
-  const written = [name, ...rest.flatMap((word) => expandWord(word, place))];
+  const name = programName(nameWord, context);
+  const written = [name, ...rest.flatMap((word) => expandWord(word, context))];
   checkVariables(raw.env);
-  const layers = unwrapAll(written, place);
+  const layers = unwrapAll(written, context);
   const [outer, ...inner] = layers.programs;
   if (outer === undefined) return refuse("exec.no-program", "it names no program");
   const core = layers.programs.at(-1) ?? outer;
@@ -43,7 +38,7 @@ export function analyseSegment(raw: RawCommand, place: Place): AnalysedSegment {
     path: core.path,
     real: core.real,
   };
-  const { concern, scripts } = judgedArguments(judged, layers.concern ?? guardedConcern(layers.argv, place), place);
+  const { concern, scripts } = judgedArguments(judged, layers.concern ?? guardedConcern(layers.argv, context), context);
   return {
     argv: layers.argv,
     program: outer,
@@ -63,46 +58,46 @@ export function analyseSegment(raw: RawCommand, place: Place): AnalysedSegment {
 function judgedArguments(
   judged: Judged,
   concern: Concern | undefined,
-  place: Place,
+  context: AnalysisContext,
 ): { readonly concern?: Concern; readonly scripts: readonly string[] } {
-  const own = concernOf(judged, place);
+  const own = concernOf(judged, context);
   return { ...own, ...(concern === undefined ? {} : { concern }) };
 }
 
-function programName(word: ShellWord, place: Place): string {
+function programName(word: ShellWord, context: AnalysisContext): string {
   const plain = plainText(word);
   const name =
-    plain ?? (word.tilde && word.pieces.every((piece) => !piece.wild) ? expandWord(word, place)[0] : undefined);
+    plain ?? (word.tilde && word.pieces.every((piece) => !piece.wild) ? expandWord(word, context)[0] : undefined);
   if (name === undefined) return refuse("exec.pattern", "the program name contains a wildcard");
   return name;
 }
 
 function checkVariables(env: Readonly<Record<string, string>>): void {
-  const steering = Object.keys(env).find((name) => steersCode(name) || leadsElsewhere(name, env[name] ?? ""));
-  if (steering !== undefined)
-    refuse("exec.variable", `it sets ${steering}, which can make programs run or load other code`);
+  const controlling = Object.keys(env).find((name) => controlsCode(name) || isUnsafeValue(name, env[name] ?? ""));
+  if (controlling !== undefined)
+    refuse("exec.variable", `it sets ${controlling}, which can make programs run or load other code`);
 }
 
 interface Layers {
-  /** As it will be started: the names of inner programs are absolute paths. */
+  /** As it will start: inner programs are absolute paths. */
   readonly argv: readonly string[];
   readonly coreAt: number;
-  /** The name of the program that does the work, as it was written. */
+  /** The name of the program that does the work, as written. */
   readonly written: string;
   /** Outermost first; the last one does the work. */
   readonly programs: readonly Identity[];
   readonly concern?: Concern;
 }
 
-function unwrapAll(words: readonly string[], place: Place): Layers {
+function unwrapAll(words: readonly string[], context: AnalysisContext): Layers {
   const programs: Identity[] = [];
   let argv = withoutCommandWord(words);
   let at = 0;
   while (programs.length <= maxWrappers) {
     const written = argv[at] ?? "";
-    const found = locate(written, place);
+    const found = locate(written, context);
     programs.push(found);
-    argv = at === 0 ? argv : argv.with(at, found.path); // the wrapper looks the name up once more: it gets what we found
+    argv = at === 0 ? argv : argv.with(at, found.path); // the wrapper would search again, so it gets the path
     const name = basename(found.path);
     if (!wrappers.has(name) || onlyPrints(name, argv.length - at)) return { argv, coreAt: at, written, programs };
     const inside = inTrustedFolder(found) ? unwrap(name, argv.slice(at)) : undefined;
@@ -113,7 +108,7 @@ function unwrapAll(words: readonly string[], place: Place): Layers {
   return refuse("exec.wrapper", `more than ${maxWrappers} wrapper programs are nested around it`);
 }
 
-/** `command ls` is `ls`: we never ask the shell's functions and aliases anyway. */
+/** `command ls` is `ls`, because shell functions and aliases are never used. */
 function withoutCommandWord(written: readonly string[]): readonly string[] {
   if (written[0] !== "command") return written;
   const [, next] = written;
@@ -122,16 +117,17 @@ function withoutCommandWord(written: readonly string[]): readonly string[] {
   return withoutCommandWord(written.slice(1));
 }
 
-/** A wrapper in a form that is not in the table runs nobody knows what. */
+/** A wrapper with arguments that are not in the table could run anything. */
 const closedWrapper = (name: string): Concern => ({
   code: "exec.wrapper",
-  reason: `${name} starts other programs, and its arguments are not in the plain form`,
+  reason: `${name} starts other programs, and its arguments are not ones we can read safely`,
 });
 
-function locate(name: string, place: Place): Identity {
-  if (unseen.test(name)) return refuse("exec.unseen", "the program name contains invisible characters");
+function locate(name: string, context: AnalysisContext): Identity {
+  if (invisible.test(name)) return refuse("exec.unseen", "the program name contains invisible characters");
   if (builtins.has(name)) return refuse("exec.builtin", `${name} is a shell builtin`);
   return (
-    identifyProgram(name, place) ?? refuse("exec.no-program", `program not found: ${JSON.stringify(name.slice(0, 80))}`)
+    identifyProgram(name, context) ??
+    refuse("exec.no-program", `program not found: ${JSON.stringify(name.slice(0, 80))}`)
   );
 }

@@ -1,4 +1,4 @@
-// The door to the shell parser: loads it on first use, checks the text before and the tree after.
+// Wraps the shell parser: loads it on first use, checks the text before and the tree after parsing.
 import type { ParsedScript, Statement, SyntaxNode } from "unbash";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -6,7 +6,7 @@ import { lazy } from "../../base/lazy.ts";
 import { readSimpleCommand, type RawCommand } from "./line.ts";
 import { Refusal, refuse } from "./refusal.ts";
 import { textOf } from "./word.ts";
-import type { AnalysedSegment } from "./analysis.ts";
+import type { AnalyzedSegment } from "./analysis.ts";
 
 export interface Parsed {
   readonly statements: readonly Statement[];
@@ -19,14 +19,14 @@ interface Parser {
   read(command: string): Parsed;
 }
 
-/** Longer lines are not read: nobody could be shown them whole, and reading must end soon. */
+/** Longer lines are not parsed: the approval card could not show them, and parsing must end soon. */
 const maxCommandChars = 16_000;
 
 export const { get: loadParser } = lazy(async (): Promise<Parser> => {
   const { parse, forEachChild } = await import("unbash");
   return {
     read(command: string): Parsed {
-      const script = nestedAtWill(() => parse(command));
+      const script = refuseDeepNesting(() => parse(command));
       const errors: string[] = [];
       const commands: SyntaxNode[] = [];
       let openHereDoc = false;
@@ -36,14 +36,14 @@ export const { get: loadParser } = lazy(async (): Promise<Parser> => {
         if (node.type === "HereDoc" && node.closing === undefined) openHereDoc = true;
         forEachChild(node, visit);
       };
-      nestedAtWill(() => visit(script));
+      refuseDeepNesting(() => visit(script));
       return { statements: script.commands, errors, openHereDoc, commands };
     },
   };
 });
 
-/** The parser and the walk go down with the text: what is nested deeper than the stack is not read. */
-function nestedAtWill<T>(read: () => T): T {
+/** Parsing and visiting recurse with the text; text that is nested deeper than the stack is refused. */
+function refuseDeepNesting<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -52,13 +52,13 @@ function nestedAtWill<T>(read: () => T): T {
   }
 }
 
-/** What is wrong before any shell reads it. */
+/** Rejects text that no shell could read. */
 export function checkText(command: string): void {
   if (command.includes("\0")) throw badCommand("it contains a NUL character");
   if (command.trim() === "") throw badCommand("it is empty");
 }
 
-/** Refusals that need no tree, and what the parser itself found wrong. */
+/** Rejects open quotes and here-documents, and refuses lines with other syntax errors. */
 export function refuseUnfinished(parsed: Parsed): void {
   const open = parsed.openHereDoc
     ? "a here-document has no end"
@@ -68,8 +68,8 @@ export function refuseUnfinished(parsed: Parsed): void {
   if (first !== undefined) refuse("exec.syntax", `its syntax is not understood: ${first}`);
 }
 
-/** Text that reads differently for people, shells and programs. */
-export function refuseStrangeText(command: string): void {
+/** Refuses text that people, shells and programs read differently. */
+export function refuseAmbiguousText(command: string): void {
   if (command.length > maxCommandChars) refuse("exec.too-long", `it is longer than ${maxCommandChars} characters`);
   if (!command.isWellFormed()) refuse("exec.bad-text", "it contains a lone surrogate (half a character)");
   if (command.includes("\r")) refuse("exec.bad-text", "it contains a carriage return");
@@ -80,13 +80,13 @@ export function refuseStrangeText(command: string): void {
     refuse("exec.too-deep", "it contains too many expansions");
 }
 
-/** Reading takes the square of these. */
+/** Parsing time grows with the square of these. */
 const maxOpened = 60;
 const maxBraces = 300;
 
 const ownNames = /^(?:.*\/)?(?:openclaw|moltbot)$/;
 
-/** Logging in is a conversation with a person at a terminal; a command under an agent can only hang in it. */
+/** A login needs a person at a terminal; run by an agent it would hang. */
 export function refuseLogin(parsed: Parsed): void {
   const login = parsed.commands.some((node) => {
     const words = rawOf(node)?.words.map(textOf) ?? [];
@@ -98,16 +98,16 @@ export function refuseLogin(parsed: Parsed): void {
   });
 }
 
-const maxTold = 64;
+const maxSegments = 64;
 
-/** Every simple command of the tree that can be read on its own, at any depth. */
-export function toldSegments(
+/** Every simple command of the tree that can be analyzed on its own, at any depth. */
+export function collectSegments(
   parsed: Parsed,
-  analyse: (raw: RawCommand) => AnalysedSegment | undefined,
-): readonly AnalysedSegment[] {
-  return parsed.commands.slice(0, maxTold).flatMap((node) => {
+  analyze: (raw: RawCommand) => AnalyzedSegment | undefined,
+): readonly AnalyzedSegment[] {
+  return parsed.commands.slice(0, maxSegments).flatMap((node) => {
     const raw = rawOf(node);
-    const segment = raw === undefined ? undefined : analyse(raw);
+    const segment = raw === undefined ? undefined : analyze(raw);
     return segment === undefined ? [] : [segment];
   });
 }

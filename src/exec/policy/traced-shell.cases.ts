@@ -1,18 +1,18 @@
-// A real shell traced while it runs command lines: which programs does it start, and with which arguments?
+// Traces a real shell while it runs command lines and returns the programs that it starts, with their arguments.
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export interface Yard {
+export interface TraceFixture {
   readonly folder: string;
   readonly bin: string;
   readonly home: string;
   readonly path: readonly string[];
 }
 
-/** Programs that do nothing, and files for wildcards to find. */
-export function openYard(root: string): Yard {
-  const [folder, bin, home] = ["yard", "yard-bin", "yard-home"].map((one) => join(root, one)) as [
+/** Programs without effect, and files that wildcards match. */
+export function openTraceFixture(root: string): TraceFixture {
+  const [folder, bin, home] = ["fixture", "fixture-bin", "fixture-home"].map((one) => join(root, one)) as [
     string,
     string,
     string,
@@ -41,11 +41,11 @@ export interface Started {
   readonly argv: readonly string[];
 }
 
-/** Runs the lines one after another in `shell` under strace; gives the programs each of them started. */
+/** Runs the lines one after another in `shell` under strace and returns the programs that each line started. */
 export function traceLines(
   lines: readonly string[],
   shell: string,
-  yard: Yard,
+  fixture: TraceFixture,
   scratch: string,
 ): readonly (readonly Started[])[] {
   mkdirSync(scratch, { recursive: true });
@@ -58,9 +58,9 @@ export function traceLines(
   writeFileSync(
     driver,
     `import { spawnSync } from "node:child_process"; import { readFileSync } from "node:fs";
-const env = { PATH: ${JSON.stringify(yard.path.join(":"))}, HOME: ${JSON.stringify(yard.home)}, LC_ALL: "C.UTF-8" };
+const env = { PATH: ${JSON.stringify(fixture.path.join(":"))}, HOME: ${JSON.stringify(fixture.home)}, LC_ALL: "C.UTF-8" };
 for (const [i, line] of JSON.parse(readFileSync(process.argv[2], "utf8")).entries())
-  spawnSync(process.argv[3], ["-c", line], { cwd: ${JSON.stringify(yard.folder)}, env, argv0: "line-" + i, timeout: 10000, stdio: ["pipe", "ignore", "ignore"], input: "" });
+  spawnSync(process.argv[3], ["-c", line], { cwd: ${JSON.stringify(fixture.folder)}, env, argv0: "line-" + i, timeout: 10000, stdio: ["pipe", "ignore", "ignore"], input: "" });
 `,
   );
   const done = spawnSync(
@@ -89,7 +89,7 @@ for (const [i, line] of JSON.parse(readFileSync(process.argv[2], "utf8")).entrie
   return readTrace(readFileSync(output, "latin1"), lines.length);
 }
 
-/** Lines are told apart by the name their shell was started under. */
+/** Lines are distinguished by the name that their shell was started with. */
 function readTrace(text: string, count: number): readonly (readonly Started[])[] {
   const perLine: Started[][] = Array.from({ length: count }, () => []);
   const pending = new Map<string, Started>();

@@ -1,11 +1,11 @@
-// Names of variables that a command line may set in front of an allowlisted program.
+// Decides which variables a command line may set before an allowlisted program.
 import { isRejectedVariable } from "../environment.ts";
 
-/** Said by name because they look like more than they are. */
+/** Listed because they match a pattern below without being dangerous. */
 const harmless =
   /^(?:LC_[A-Z]+|LANG|LANGUAGE|TZ|TERM|CI|DEBUG|VERBOSE|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|NODE_ENV|RUST_BACKTRACE|SOURCE_DATE_EPOCH|GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|GIT_TERMINAL_PROMPT|PYTHON(?:UNBUFFERED|DONTWRITEBYTECODE|UTF8|HASHSEED))$/;
 
-/** Words of a name that say: this decides what is loaded, started or asked. */
+/** Parts of a name that decide what is loaded, started or asked. */
 const loaded = new Set(
   (
     "ARG ARGS ASKPASS BASH BIN BROWSER BUILD CC CD CLASS CMD COMMAND COMPILER CONF CONFIG CXX DIR DYLD EDITOR ENV EXEC " +
@@ -16,12 +16,12 @@ const loaded = new Set(
   ).split(" "),
 );
 
-/** Endings and beginnings that carry the same meaning without an underscore. */
+/** Prefixes and suffixes with the same meaning without an underscore. */
 const shapes =
   /(?:PATH|OPTS?|OPTIONS|FLAGS|ARGS|HOME|PAGER|EDITOR|SHELL|ENV|CONFIG|PRELOAD|COMMAND|OPEN|CLOSE|RC|FILE|DIR|PROG|EXEC)$|^(?:LD|DYLD|GIT|PYTHON|NODE|NPM|PERL|RUBY|GEM|JAVA|LUA|PHP|BASH|ZSH|ZIP|UNZIP|TAR|RSYNC|LESS|MAN|GREP|RIPGREP|FZF|MAKE|CARGO|RUST|GO|DOCKER|KUBE|AWS|OPENSSL|SSL|SSH|GPG|CURL|WGET|OPENCLAW|MOLTBOT|CLAWD|MALLOC|GLIBC|GCC|SYSTEMD|SUDO|DBUS|XDG)/;
 
-/** True when setting `name` could change which code runs. Case does not matter: some programs read both. */
-export function steersCode(name: string): boolean {
+/** True when setting `name` could change which code runs. Ignores case, because some programs read both spellings. */
+export function controlsCode(name: string): boolean {
   if (harmless.test(name)) return false;
   const upper = name.toUpperCase();
   if (!/^[A-Z_][A-Z0-9_]*$/.test(upper)) return true;

@@ -1,8 +1,9 @@
-// Wildcards of arguments, expanded by us as POSIX says: what was checked is what the program gets.
+// Expands wildcards in arguments by the POSIX rules, so that the program gets exactly what was checked.
 import { opendirSync } from "node:fs";
 import { join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
+import type { AnalysisContext } from "./analysis.ts";
 import { statOf } from "./programs.ts";
 import { refuse } from "./refusal.ts";
 import type { Piece, ShellWord } from "./word.ts";
@@ -10,17 +11,12 @@ import type { Piece, ShellWord } from "./word.ts";
 const maxMatches = 2000;
 const maxLooked = 20_000;
 
-interface Ground {
-  readonly cwd: string;
-  readonly home: string;
-}
-
-/** The arguments a word becomes; a pattern without a match stays as it is written. */
-export function expandWord(word: ShellWord, ground: Ground): string[] {
-  const pieces = word.tilde ? withHome(word.pieces, ground.home) : word.pieces;
+/** The arguments that a word expands to; a pattern without a match stays as written. */
+export function expandWord(word: ShellWord, context: Pick<AnalysisContext, "cwd" | "home">): string[] {
+  const pieces = word.tilde ? withHome(word.pieces, context.home) : word.pieces;
   const written = pieces.map((piece) => piece.text).join("");
   if (!pieces.some((piece) => piece.wild)) return [written];
-  const matches = matchesOf(componentsOf(pieces), ground.cwd);
+  const matches = matchesOf(componentsOf(pieces), context.cwd);
   return matches.length === 0 ? [written] : matches.toSorted(byCodePoint);
 }
 
@@ -30,7 +26,7 @@ function withHome(pieces: readonly Piece[], home: string): readonly Piece[] {
   return [{ text: home + first.text.slice(1), wild: false }, ...rest];
 }
 
-/** Cut at every `/`; a component keeps which of its characters are wild. */
+/** Splits at every `/`; each component keeps which of its characters are wild. */
 function componentsOf(pieces: readonly Piece[]): Piece[][] {
   const components: Piece[][] = [[]];
   for (const piece of pieces) {
@@ -56,7 +52,7 @@ function matchesOf(components: readonly Piece[][], cwd: string): string[] {
   return found;
 }
 
-/** `base` ends in `/` or is empty. */
+/** `base` is empty or ends in `/`. */
 function step(
   base: string,
   component: readonly Piece[],
@@ -92,7 +88,7 @@ function patternOf(component: readonly Piece[]): (name: string) => boolean {
   return (name) => !(hidden && name.startsWith(".")) && fits(tests, Array.from(name));
 }
 
-/** Goes back to the last `*` only, so that the time is at most pattern times name, whatever either holds. */
+/** Backtracks to the last `*` only, so that the time is at most pattern length times name length. */
 function fits(tests: readonly Test[], chars: readonly string[]): boolean {
   let at = 0;
   let test = 0;
@@ -129,7 +125,7 @@ function wildTest(text: string): Test {
   return (char) => listed.test(char) !== negated;
 }
 
-/** Ranges that mix kinds of characters depend on the language of the system. */
+/** Ranges that mix kinds of characters depend on the locale. */
 function checkRanges(set: string): void {
   for (const [range, from = "", to = ""] of set.slice(1, -1).includes("-") ? set.matchAll(/(.)-(.)/g) : []) {
     const same = [/[a-z]/, /[A-Z]/, /[0-9]/].some((kind) => kind.test(from) && kind.test(to));
@@ -137,7 +133,7 @@ function checkRanges(set: string): void {
   }
 }
 
-/** At most `max` names; a folder that is not there, not one or not readable has none, as in a shell. */
+/** At most `max` names; empty for a missing or unreadable folder, as in a shell. */
 export function namesIn(folder: string, max = maxLooked): string[] {
   try {
     using opened = opendirSync(folder, { bufferSize: 256 });

@@ -1,17 +1,17 @@
-// One shell word as pieces: text that means itself, and wildcards. Anything the shell would compute is refused.
+// Splits a shell word into literal text and wildcards; refuses everything that a shell would compute.
 import type { DoubleQuotedChild, Word, WordPart } from "unbash";
 
 import { refuse } from "./refusal.ts";
 
 export interface Piece {
   readonly text: string;
-  /** A wildcard as written (`*`, `?`, `[a-z]`), or text that means itself. */
+  /** True for a wildcard as written (`*`, `?`, `[a-z]`), false for literal text. */
   readonly wild: boolean;
 }
 
 export interface ShellWord {
   readonly pieces: readonly Piece[];
-  /** `~` or `~/…`, not quoted. */
+  /** True for an unquoted `~` or `~/…`. */
   readonly tilde: boolean;
 }
 
@@ -32,7 +32,7 @@ export function readWord(word: Word): ShellWord {
   return { pieces, tilde: tildeOf(word) };
 }
 
-/** The word as text when nothing in it depends on the disk. */
+/** The word as text, when it does not depend on the disk. */
 export function plainText(word: ShellWord): string | undefined {
   if (word.tilde || word.pieces.some((piece) => piece.wild)) return undefined;
   return textOf(word);
@@ -53,7 +53,7 @@ function quotedText(part: DoubleQuotedChild): string {
   return refuse("exec.expansion", `it contains ${expansions[part.type] ?? part.type}: ${part.text.slice(0, 60)}`);
 }
 
-/** Bytes above 127 spelled one by one are no text of ours: we could not hand them on unchanged. */
+/** Bytes above 127 that are escaped one by one are not valid text and could not be passed on unchanged. */
 function ansiText(part: { readonly text: string; readonly value: string }): Piece {
   const spelled = part.text.replaceAll("\\\\", "");
   if (/\\x[89a-f][0-9a-f]|\\[23][0-7]{2}|\\c|\\0|\\x0?(?![0-9a-f])|\\[uU]0+(?![0-9a-f])/i.test(spelled))

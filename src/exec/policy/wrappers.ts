@@ -1,14 +1,14 @@
-// Programs that only start another one under some condition: a closed table with the exact options each may have.
+// Programs that only start another program under a condition: a closed table with the exact options of each.
 
-/** How to find the inner command in the arguments of a wrapper. */
+/** How to find the inner command in a wrapper's arguments. */
 interface Wrapper {
   /** Options without a value. */
   readonly flags: readonly string[];
-  /** Options whose value is the next word or follows at once, and what it must look like. */
+  /** Options whose value is attached or the next word, and its pattern. */
   readonly values: Readonly<Record<string, RegExp>>;
-  /** What comes before the inner command. */
+  /** Operands before the inner command. */
   readonly operands: readonly RegExp[];
-  /** `NAME=value` words come before the inner command. */
+  /** True when `NAME=value` words may come before the inner command. */
   readonly assignments?: true;
   /** Old options such as `-10`. */
   readonly numeric?: true;
@@ -47,16 +47,16 @@ const table: Readonly<Record<string, Wrapper>> = {
 
 export const wrappers: ReadonlyMap<string, Wrapper> = new Map(Object.entries(table));
 
-/** `env` alone starts nothing: it prints the variables, of which none is a secret. */
+/** `env` alone starts no program: it prints the variables, and none of them is a secret. */
 export const onlyPrints = (name: string, words: number): boolean => name === "env" && words === 1;
 
 export interface Unwrapped {
-  /** Where in the arguments the inner command starts. */
+  /** The index in the arguments where the inner command starts. */
   readonly at: number;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Undefined when the arguments are anything but the plain form: then nobody can say what is started. */
+/** Undefined when the arguments are not in the table, so that it is unknown what starts. */
 export function unwrap(name: string, argv: readonly string[]): Unwrapped | undefined {
   const wrapper = wrappers.get(name);
   if (wrapper === undefined) return undefined;

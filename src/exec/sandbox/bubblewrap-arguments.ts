@@ -1,11 +1,11 @@
 // Builds the arguments of bwrap: what a command sees, its user, and what it is isolated from.
-import { lstatSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { OpenClawError } from "../../core/error.ts";
 import type { Launch, Mount } from "../sandbox.ts";
 import { SANDBOX_HOME, etcFolder } from "./etc-copy.ts";
-import { isWithin } from "./hidden-paths.ts";
+import { hiddenIn } from "./hidden-paths.ts";
 import { withoutHidden, type ReadonlyNames } from "./readonly-names.ts";
 import type { SandboxSpec } from "./spec.ts";
 import { systemArguments } from "./system-arguments.ts";
@@ -52,16 +52,10 @@ const DEFAULT_USER = "1000:1000";
 const persistentFolders: ReadonlySet<string> = new Set(["/tmp", "/var/tmp"]);
 
 /** Replaces a folder by an empty one and a file by an empty device. */
-function hideArguments({ host, inside }: Mount, hidden: readonly string[]): string[] {
-  return hidden
-    .filter((path) => path !== host && isWithin(path, host))
-    .flatMap((path) => {
-      const found = lstatSync(path, { throwIfNoEntry: false });
-      if (found === undefined) return [];
-      const place = join(inside, path.slice(host.length));
-      if (found.isDirectory()) return ["--perms", "0555", "--tmpfs", place, "--remount-ro", place];
-      return ["--ro-bind", "/dev/null", place];
-    });
+function hideArguments(mount: Mount, hidden: readonly string[]): string[] {
+  return hiddenIn(mount, hidden).flatMap(({ path, isFolder }) =>
+    isFolder ? ["--perms", "0555", "--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path],
+  );
 }
 
 export function readonlyNameArguments(

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 
 import type { AnonymousFiles } from "./anonymous-file.ts";
-import type { Works } from "./spec.ts";
+import { notWorking, type Works } from "./spec.ts";
 import { systemArguments } from "./system-arguments.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -13,9 +13,11 @@ export async function probeBubblewrap(
   seccomp: Uint8Array | undefined,
   files: AnonymousFiles,
 ): Promise<Works> {
-  if (process.platform !== "linux") return no("bubblewrap runs on Linux only", "use Docker: start Docker Desktop");
-  if (program === undefined) return no("bubblewrap is not installed", "apt-get install bubblewrap");
-  if (seccomp === undefined) return no(`there is no system call filter for ${process.arch}`, "use the docker backend");
+  if (process.platform !== "linux")
+    return notWorking("bubblewrap runs on Linux only", "use Docker: start Docker Desktop");
+  if (program === undefined) return notWorking("bubblewrap is not installed", "apt-get install bubblewrap");
+  if (seccomp === undefined)
+    return notWorking(`there is no system call filter for ${process.arch}`, "use the docker backend");
   const args = [
     "--unshare-all",
     "--unshare-user",
@@ -34,21 +36,19 @@ export async function probeBubblewrap(
 /** Explains the last line that bwrap printed. */
 export function explainBubblewrap(lastLine: string): Works {
   if (/unknown option.*(disable-userns|args|perms)/i.test(lastLine)) {
-    return no(`this bubblewrap is too old (${lastLine})`, "install bubblewrap 0.8 or newer");
+    return notWorking(`this bubblewrap is too old (${lastLine})`, "install bubblewrap 0.8 or newer");
   }
   if (/namespace|uid map|user namespaces/i.test(lastLine)) {
-    return no(
+    return notWorking(
       `this system does not let bubblewrap create namespaces (${lastLine})`,
       "allow them: sysctl -w kernel.unprivileged_userns_clone=1 (Debian), or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 or an AppArmor profile for /usr/bin/bwrap (Ubuntu)",
     );
   }
-  return no(
+  return notWorking(
     `bubblewrap does not work here (${lastLine === "" ? "no error message" : lastLine})`,
     "run the gateway outside of a container that forbids mounts, or use Docker",
   );
 }
-
-const no = (reason: string, fix: string): Works => ({ works: false, reason, fix });
 
 function run(file: string, args: readonly string[]): Promise<{ code: number | undefined; errors: string }> {
   return new Promise((resolve) => {

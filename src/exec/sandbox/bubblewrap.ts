@@ -14,7 +14,7 @@ import { limitsOf, ulimitScript } from "./limits.ts";
 import { seccompProgram } from "./seccomp.ts";
 import { createSetup, type Setup } from "./setup.ts";
 import type { NameProtection } from "./readonly-names.ts";
-import type { Backend, SandboxSpec, Works } from "./spec.ts";
+import { cacheSuccess, type Backend, type SandboxSpec } from "./spec.ts";
 import { shellClosingInheritedFds } from "./inherited-fds.ts";
 
 export interface BubblewrapDeps {
@@ -40,15 +40,9 @@ export function createBubblewrap({ nameProtection, folder, path, log }: Bubblewr
     setup: createSetup(),
     log,
   };
-  let works: Promise<Works> | undefined;
   return {
     kind: "bubblewrap",
-    async works() {
-      works ??= probeBubblewrap(program, seccomp, tools.files);
-      const answer = await works;
-      if (!answer.works) works = undefined;
-      return answer;
-    },
+    works: cacheSuccess(() => probeBubblewrap(program, seccomp, tools.files)),
     check,
     open: (spec) => openSandbox(spec, tools),
     async remove(name) {

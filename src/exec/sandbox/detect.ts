@@ -1,6 +1,7 @@
 // Tests whether any sandbox backend works on this machine, for the first config, doctor and audit.
 import { rmSync } from "node:fs";
 
+import type { SandboxBackend } from "../../core/sandbox-backend.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Env } from "../../base/paths.ts";
@@ -8,9 +9,7 @@ import { createBackends } from "./backends.ts";
 import type { BackendChoice } from "../sandbox-settings.ts";
 import { findWorkingBackend } from "./choose-backend.ts";
 
-export type SandboxWorks =
-  | { readonly backend: "docker" | "bubblewrap" }
-  | { readonly reason: string; readonly fix: string };
+export type SandboxWorks = { readonly backend: SandboxBackend } | { readonly reason: string; readonly fix: string };
 
 export interface DetectDeps {
   /** Created and removed by the test. */

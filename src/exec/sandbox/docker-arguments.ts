@@ -1,11 +1,10 @@
 // Builds the arguments of docker: creating a container and starting commands in it.
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
 
 import { sha256 } from "../../base/ids.ts";
 import type { Launch, Mount } from "../sandbox.ts";
 import type { ContainerSettings } from "../sandbox-settings.ts";
-import { isWithin } from "./hidden-paths.ts";
+import { hiddenIn } from "./hidden-paths.ts";
 import { limitsOf, softAndHard } from "./limits.ts";
 import { withoutHidden, type ReadonlyNames } from "./readonly-names.ts";
 import type { SandboxSpec } from "./spec.ts";
@@ -110,16 +109,12 @@ function bind({ host, inside, writable }: Mount): string {
   return fields(["type=bind", `source=${host}`, `target=${inside}`, ...(writable ? [] : ["readonly"])]);
 }
 
-function hide({ host, inside }: Mount, hidden: readonly string[]): string[] {
-  return hidden
-    .filter((path) => path !== host && isWithin(path, host))
-    .flatMap((path) => {
-      const found = lstatSync(path, { throwIfNoEntry: false });
-      if (found === undefined) return [];
-      const place = join(inside, path.slice(host.length));
-      if (found.isDirectory()) return [fields(["type=tmpfs", `target=${place}`, "tmpfs-mode=0555", "tmpfs-size=4096"])];
-      return [bind({ host: "/dev/null", inside: place, writable: false })];
-    });
+function hide(mount: Mount, hidden: readonly string[]): string[] {
+  return hiddenIn(mount, hidden).map(({ path, isFolder }) =>
+    isFolder
+      ? fields(["type=tmpfs", `target=${path}`, "tmpfs-mode=0555", "tmpfs-size=4096"])
+      : bind({ host: "/dev/null", inside: path, writable: false }),
+  );
 }
 
 /** Docker parses this as a CSV line. */

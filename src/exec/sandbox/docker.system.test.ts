@@ -63,7 +63,7 @@ describe("containers", () => {
     }
   });
 
-  test("builds a container again after somebody removed it", async (t) => {
+  test("builds a container again after it was removed outside", async (t) => {
     if (engine === undefined) return t.skip("no engine");
     const fixture = createSandboxFixture(setupOf(engine));
     try {

@@ -23,7 +23,7 @@ import {
 import { createDockerCli, type DockerCli } from "./docker-cli.ts";
 import { createSetup, type Setup } from "./setup.ts";
 import type { ProtectedWorkspace, ReadonlyNames, NameProtection } from "./readonly-names.ts";
-import type { Backend, SandboxSpec, LiveStatus, Works } from "./spec.ts";
+import { cacheSuccess, notWorking, type Backend, type SandboxSpec, type LiveStatus, type Works } from "./spec.ts";
 
 export interface DockerDeps {
   readonly nameProtection: NameProtection;
@@ -52,15 +52,9 @@ export function createDocker({ nameProtection, folder, env, log, clock }: Docker
     held: new Map(),
     live: new Map(),
   };
-  let works: Promise<Works> | undefined;
   return {
     kind: "docker",
-    async works() {
-      works ??= probeDocker(cli);
-      const answer = await works;
-      if (!answer.works) works = undefined;
-      return answer;
-    },
+    works: cacheSuccess(() => probeDocker(cli)),
     check: () => undefined,
     open: (spec) => openSandbox(spec, tools),
     remove: (name) => removeContainer(name, tools),
@@ -106,18 +100,16 @@ interface Held extends Pick<ProtectedWorkspace, "check" | "drop"> {
 }
 
 async function probeDocker(cli: DockerCli): Promise<Works> {
-  if (cli.program === undefined) return no("docker is not installed", "apt-get install docker.io");
+  if (cli.program === undefined) return notWorking("docker is not installed", "apt-get install docker.io");
   const { code, out, errors } = await cli.run(["version", "--format", "{{.Server.Version}}"], 10_000);
   if (code === 0 && out.trim() !== "") return { works: true };
   const lastLine = errors.trim().split("\n").at(-1) ?? "";
   if (/permission denied/i.test(lastLine))
-    return no(`this user cannot use docker (${lastLine})`, "sudo usermod -aG docker $USER, then log in again");
-  return no(`the docker engine does not answer (${lastLine})`, "start it: sudo systemctl start docker");
+    return notWorking(`this user cannot use docker (${lastLine})`, "sudo usermod -aG docker $USER, then log in again");
+  return notWorking(`the docker engine does not answer (${lastLine})`, "start it: sudo systemctl start docker");
 }
 
 const TERM = "xterm-256color";
-
-const no = (reason: string, fix: string): Works => ({ works: false, reason, fix });
 
 function openSandbox(spec: SandboxSpec, tools: Tools): Sandbox {
   let building: Promise<void> | undefined;

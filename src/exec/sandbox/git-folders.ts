@@ -140,7 +140,7 @@ export function emptyLinks(workspace: string, { path, kind }: GitFolder): readon
 const obeyed = ["config", "config.worktree", "hooks", "commondir", "modules", "worktrees"];
 
 /**
- * What would run when somebody uses this git folder outside; undefined for a harmless folder or one that git ignores.
+ * What would run when this git folder is used outside; undefined for a harmless folder or one that git ignores.
  */
 export function dangerOf(workspace: string, { path, kind }: GitFolder): string | undefined {
   const folder = join(workspace, path);

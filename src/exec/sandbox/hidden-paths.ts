@@ -1,8 +1,9 @@
 // Paths that no sandbox shows: the gateway's state and settings, and users' keys.
-import { realpathSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
+import type { Mount } from "../sandbox.ts";
 
 /** Relative to a home folder. */
 const credentials: readonly string[] = [
@@ -45,6 +46,21 @@ export function canonicalPath(path: string): string {
     const parent = dirname(path);
     return parent === path ? path : join(canonicalPath(parent), basename(path));
   }
+}
+
+/** The existing hidden paths inside a mount, at their place in the sandbox. */
+export function hiddenIn(
+  { host, inside }: Pick<Mount, "host" | "inside">,
+  hidden: readonly string[],
+): { readonly path: string; readonly isFolder: boolean }[] {
+  return hidden
+    .filter((path) => path !== host && isWithin(path, host))
+    .flatMap((path) => {
+      const found = lstatSync(path, { throwIfNoEntry: false });
+      return found === undefined
+        ? []
+        : [{ path: join(inside, path.slice(host.length)), isFolder: found.isDirectory() }];
+    });
 }
 
 export function isWithin(path: string, folder: string): boolean {

@@ -1,7 +1,7 @@
 // Copies host files into a sandbox's workspace through directory handles, rejecting links and hard links on both sides.
 import { OpenClawError } from "../../core/error.ts";
 import { refused } from "../../base/rooted-error.ts";
-import { openRoot, type Guard, type Root } from "../../base/rooted-fs.ts";
+import { openRoot, type PathCheck, type Root } from "../../base/rooted-fs.ts";
 
 export interface Mirror {
   /** The host folder; an agent may have written its content. */
@@ -47,7 +47,7 @@ export async function mirrorFiles({ from, to, names, put }: Mirror): Promise<Mir
 
 async function openFolder(root: string): Promise<Root | undefined> {
   try {
-    return await openRoot({ root, guard: noLinks });
+    return await openRoot({ root, check: noLinks });
   } catch (error) {
     if (error instanceof OpenClawError && error.code === "fs.not-found") return undefined;
     throw error;
@@ -55,7 +55,7 @@ async function openFolder(root: string): Promise<Root | undefined> {
 }
 
 /** Rejects links, because a link could be replaced by one that leads elsewhere. */
-export const noLinks: Guard = ({ access, real }) => {
+export const noLinks: PathCheck = ({ access, real }) => {
   if (access === "follow") throw refused("fs.link", real, "is a link", { hint: "put the file itself in its place" });
 };
 

@@ -38,7 +38,7 @@ test("creates placeholders for missing names and removes them shortly after the 
   assert.deepEqual(readdirSync(ledger), []);
 });
 
-test("keeps a placeholder that somebody filled", async (t) => {
+test("keeps a placeholder that was filled meanwhile", async (t) => {
   const { workspace, ledger } = setup(t);
   const nameProtection = createNameProtection(ledger);
   await nameProtection.protect(workspace, plain);

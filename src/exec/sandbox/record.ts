@@ -3,12 +3,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, uti
 import { join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
+import { sandboxBackends } from "../../core/sandbox-backend.ts";
 import { checker, Type, type Static } from "../../core/schema.ts";
 import { writeFileAtomic } from "../../base/atomic-file.ts";
 
 const RecordSchema = Type.Object({
   name: Type.String(),
-  backend: Type.Union([Type.Literal("docker"), Type.Literal("bubblewrap")]),
+  backend: Type.Enum(sandboxBackends),
   scopeKey: Type.String(),
   agent: Type.String(),
   session: Type.String(),

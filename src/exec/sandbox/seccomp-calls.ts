@@ -80,7 +80,7 @@ export const absentCalls: Readonly<Record<string, Numbers>> = {
 };
 
 /** Allowed or denied by an argument. */
-export const judgedCalls = {
+export const checkedCalls = {
   clone: [56, 220],
   unshare: [272, 97],
   ioctl: [16, 29],

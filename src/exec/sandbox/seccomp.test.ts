@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { absentCalls, deniedCalls, judgedCalls, modeCalls } from "./seccomp-calls.ts";
+import { absentCalls, deniedCalls, checkedCalls, modeCalls } from "./seccomp-calls.ts";
 import { seccompProgram } from "./seccomp.ts";
 
 const KILL = 0x8000_0000;
@@ -21,7 +21,7 @@ for (const { arch, audit, column, read, openat } of machines) {
     for (const number of [read, openat]) assert.equal(ask(number), ALLOW);
   });
 
-  test(`${arch}: every closed call is refused`, () => {
+  test(`${arch}: every denied call is refused`, () => {
     for (const [name, numbers] of Object.entries(deniedCalls)) {
       const number = numbers[column];
       if (number !== undefined) assert.equal(ask(number), failing(1), name);
@@ -30,31 +30,31 @@ for (const { arch, audit, column, read, openat } of machines) {
       assert.equal(ask(numbers[column] ?? 0), failing(38), name);
   });
 
-  test(`${arch}: a new process is fine, a new namespace is not`, () => {
-    assert.equal(ask(judgedCalls.clone[column], [0x0120_0011]), ALLOW);
+  test(`${arch}: allows new processes and refuses new namespaces`, () => {
+    assert.equal(ask(checkedCalls.clone[column], [0x0120_0011]), ALLOW);
     for (const bit of [0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000]) {
-      assert.equal(ask(judgedCalls.clone[column], [bit | 17]), failing(1));
-      assert.equal(ask(judgedCalls.unshare[column], [bit]), failing(1));
+      assert.equal(ask(checkedCalls.clone[column], [bit | 17]), failing(1));
+      assert.equal(ask(checkedCalls.unshare[column], [bit]), failing(1));
     }
-    assert.equal(ask(judgedCalls.unshare[column], [0x80]), failing(1));
-    assert.equal(ask(judgedCalls.unshare[column], [0x400]), ALLOW);
+    assert.equal(ask(checkedCalls.unshare[column], [0x80]), failing(1));
+    assert.equal(ask(checkedCalls.unshare[column], [0x400]), ALLOW);
   });
 
-  test(`${arch}: nobody types into the terminal`, () => {
-    assert.equal(ask(judgedCalls.ioctl[column], [0, 0x5412]), failing(1));
-    assert.equal(ask(judgedCalls.ioctl[column], [0, 0x541c]), failing(1));
-    assert.equal(ask(judgedCalls.ioctl[column], [0, 0x5413]), ALLOW);
+  test(`${arch}: refuses typing into the terminal`, () => {
+    assert.equal(ask(checkedCalls.ioctl[column], [0, 0x5412]), failing(1));
+    assert.equal(ask(checkedCalls.ioctl[column], [0, 0x541c]), failing(1));
+    assert.equal(ask(checkedCalls.ioctl[column], [0, 0x5413]), ALLOW);
   });
 
-  test(`${arch}: only local and internet sockets, and the list of interfaces`, () => {
-    for (const family of [1, 2, 10]) assert.equal(ask(judgedCalls.socket[column], [family, 1, 0]), ALLOW);
-    assert.equal(ask(judgedCalls.socket[column], [16, 3, 0]), ALLOW);
-    assert.equal(ask(judgedCalls.socket[column], [16, 3, 12]), failing(97));
+  test(`${arch}: allows only local and internet sockets, and listing interfaces`, () => {
+    for (const family of [1, 2, 10]) assert.equal(ask(checkedCalls.socket[column], [family, 1, 0]), ALLOW);
+    assert.equal(ask(checkedCalls.socket[column], [16, 3, 0]), ALLOW);
+    assert.equal(ask(checkedCalls.socket[column], [16, 3, 12]), failing(97));
     for (const family of [17, 21, 29, 31, 38, 40, 44])
-      assert.equal(ask(judgedCalls.socket[column], [family, 3, 0]), failing(97));
+      assert.equal(ask(checkedCalls.socket[column], [family, 3, 0]), failing(97));
   });
 
-  test(`${arch}: no file gets a bit that lends the gateway's rights to others`, () => {
+  test(`${arch}: refuses set-user and set-group bits`, () => {
     for (const { numbers, mode, flags } of modeCalls) {
       const number = numbers[column];
       if (number === undefined) continue;
@@ -69,7 +69,7 @@ for (const { arch, audit, column, read, openat } of machines) {
     }
   });
 
-  test(`${arch}: another machine's calls end the process`, () => {
+  test(`${arch}: ends a process that makes calls of another architecture`, () => {
     assert.equal(ask(read, [], 0x4000_0003), KILL);
     if (arch === "x64") assert.equal(ask(0x4000_0000 + read), KILL);
   });

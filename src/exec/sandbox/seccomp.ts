@@ -5,7 +5,7 @@ import {
   CREATING_FLAGS,
   deniedCalls,
   deniedTerminalRequests,
-  judgedCalls,
+  checkedCalls,
   modeCalls,
   NAMESPACE_FLAGS,
   NETLINK_FAMILY,
@@ -27,24 +27,24 @@ export function seccompProgram(arch: string): Uint8Array | undefined {
     numbers[column] === undefined ? [] : [numbers[column]];
   return encode([
     load(ARCH_OFFSET),
-    ...when(JEQ, audit, [], [answer(KILL)]),
+    ...when(JEQ, audit, [], [returnAction(KILL)]),
     load(NUMBER_OFFSET),
     // The x32 calls of x86_64 have other numbers for the same functions.
-    ...(hasX32 ? when(JGE, 0x4000_0000, [answer(KILL)]) : []),
+    ...(hasX32 ? when(JGE, 0x4000_0000, [returnAction(KILL)]) : []),
     ...Object.values(deniedCalls)
       .flatMap(numberOf)
-      .flatMap((number) => when(JEQ, number, [answer(errno(EPERM))])),
+      .flatMap((number) => when(JEQ, number, [returnAction(errno(EPERM))])),
     ...Object.values(absentCalls)
       .flatMap(numberOf)
-      .flatMap((number) => when(JEQ, number, [answer(errno(ENOSYS))])),
-    ...when(JEQ, judgedCalls.clone[column], judgeFlags(NAMESPACE_FLAGS)),
-    ...when(JEQ, judgedCalls.unshare[column], judgeFlags(NAMESPACE_FLAGS | TIME_NAMESPACE_FLAG)),
-    ...when(JEQ, judgedCalls.ioctl[column], judgeTerminal()),
-    ...when(JEQ, judgedCalls.socket[column], judgeSocket()),
+      .flatMap((number) => when(JEQ, number, [returnAction(errno(ENOSYS))])),
+    ...when(JEQ, checkedCalls.clone[column], checkFlags(NAMESPACE_FLAGS)),
+    ...when(JEQ, checkedCalls.unshare[column], checkFlags(NAMESPACE_FLAGS | TIME_NAMESPACE_FLAG)),
+    ...when(JEQ, checkedCalls.ioctl[column], checkTerminal()),
+    ...when(JEQ, checkedCalls.socket[column], checkSocket()),
     ...modeCalls.flatMap(({ numbers, mode, flags }) =>
-      numberOf(numbers).flatMap((number) => when(JEQ, number, judgeMode(mode, flags))),
+      numberOf(numbers).flatMap((number) => when(JEQ, number, checkMode(mode, flags))),
     ),
-    answer(ALLOW),
+    returnAction(ALLOW),
   ]);
 }
 
@@ -62,44 +62,46 @@ const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
 
 const errno = (number: number): number => ERRNO | number;
 const load = (offset: number): Instruction => ({ code: LOAD, k: offset, onTrue: 0, onFalse: 0 });
-/** The lower half of an argument, which is all the kernel reads of these on a little-endian machine. */
+/** The lower 32 bits of an argument (little-endian); the kernel ignores the upper half of these arguments. */
 const loadArgument = (index: number): Instruction => load(16 + 8 * index);
-const answer = (verdict: number): Instruction => ({ code: RETURN, k: verdict, onTrue: 0, onFalse: 0 });
+const returnAction = (verdict: number): Instruction => ({ code: RETURN, k: verdict, onTrue: 0, onFalse: 0 });
 
-/** Both branches must end in an answer, or be empty and fall through. */
+/** Both branches must end in a return, or be empty and fall through. */
 function when(test: number, k: number, then: Instruction[], otherwise: Instruction[] = []): Instruction[] {
   if (then.length === 0) return [{ code: test, k, onTrue: otherwise.length, onFalse: 0 }, ...otherwise];
   return [{ code: test, k, onTrue: 0, onFalse: then.length }, ...then, ...otherwise];
 }
 
-function judgeFlags(forbidden: number): Instruction[] {
-  return [loadArgument(0), ...when(JSET, forbidden, [answer(errno(EPERM))]), answer(ALLOW)];
+function checkFlags(forbidden: number): Instruction[] {
+  return [loadArgument(0), ...when(JSET, forbidden, [returnAction(errno(EPERM))]), returnAction(ALLOW)];
 }
 
 /** Without such a flag no file is created, and the mode argument may be arbitrary. */
-function judgeMode(mode: number, flags: number | undefined): Instruction[] {
-  const judged = [loadArgument(mode), ...when(JSET, SET_ID_BITS, [answer(errno(EPERM))]), answer(ALLOW)];
-  return flags === undefined ? judged : [loadArgument(flags), ...when(JSET, CREATING_FLAGS, judged), answer(ALLOW)];
+function checkMode(mode: number, flags: number | undefined): Instruction[] {
+  const checked = [loadArgument(mode), ...when(JSET, SET_ID_BITS, [returnAction(errno(EPERM))]), returnAction(ALLOW)];
+  return flags === undefined
+    ? checked
+    : [loadArgument(flags), ...when(JSET, CREATING_FLAGS, checked), returnAction(ALLOW)];
 }
 
-function judgeTerminal(): Instruction[] {
+function checkTerminal(): Instruction[] {
   return [
     loadArgument(1),
-    ...deniedTerminalRequests.flatMap((request) => when(JEQ, request, [answer(errno(EPERM))])),
-    answer(ALLOW),
+    ...deniedTerminalRequests.flatMap((request) => when(JEQ, request, [returnAction(errno(EPERM))])),
+    returnAction(ALLOW),
   ];
 }
 
-function judgeSocket(): Instruction[] {
+function checkSocket(): Instruction[] {
   return [
     loadArgument(0),
-    ...allowedFamilies.flatMap((family) => when(JEQ, family, [answer(ALLOW)])),
+    ...allowedFamilies.flatMap((family) => when(JEQ, family, [returnAction(ALLOW)])),
     ...when(JEQ, NETLINK_FAMILY, [
       loadArgument(2),
-      ...when(JEQ, NETLINK_ROUTE, [answer(ALLOW)]),
-      answer(errno(EAFNOSUPPORT)),
+      ...when(JEQ, NETLINK_ROUTE, [returnAction(ALLOW)]),
+      returnAction(errno(EAFNOSUPPORT)),
     ]),
-    answer(errno(EAFNOSUPPORT)),
+    returnAction(errno(EAFNOSUPPORT)),
   ];
 }
 

@@ -36,7 +36,7 @@ async function setAside(workspace: string, { path, kind }: GitFolder, danger: st
   const name = kind === "folder" ? join(path, "HEAD") : path;
   const shown = path === "" ? "the workspace itself" : path;
   // Uses directory handles, because a running command could put a link in the way.
-  const root = await openRoot({ root: workspace, guard: noLinks });
+  const root = await openRoot({ root: workspace, check: noLinks });
   try {
     const target = await freeName(name, async (one) => (await root.stat(one).catch(() => undefined)) !== undefined);
     await root.rename(name, target);

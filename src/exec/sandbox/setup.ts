@@ -1,4 +1,4 @@
-// Runs the set-up command of a sandbox once per version of its settings, before the first command.
+// Runs the setup command of a sandbox once per version of its settings, before the first command.
 import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ async function runOnce(
   if (code !== 0) {
     throw new OpenClawError(
       "sandbox.setup-failed",
-      `the set-up command of sandbox ${spec.name} failed (${code ?? "ended"}): ${output}`,
+      `the setup command of sandbox ${spec.name} failed (${code ?? "ended"}): ${output}`,
       {
         hint: "fix agents.defaults.sandbox.docker.setupCommand; it runs again with the next command",
       },

@@ -1,4 +1,5 @@
 // The specification of a sandbox and the interface of a backend. Only sandboxes.ts uses it.
+import type { SandboxBackend } from "../../core/sandbox-backend.ts";
 import type { Sandbox, Mount } from "../sandbox.ts";
 import type { ContainerSettings } from "../sandbox-settings.ts";
 
@@ -27,8 +28,25 @@ export interface SandboxSpec {
 
 export type Works = { readonly works: true } | { readonly works: false; readonly reason: string; readonly fix: string };
 
+export const notWorking = (reason: string, fix: string): Extract<Works, { works: false }> => ({
+  works: false,
+  reason,
+  fix,
+});
+
+/** Caches a success; a failure is tested again on the next call. */
+export function cacheSuccess(probe: () => Promise<Works>): () => Promise<Works> {
+  let cached: Promise<Works> | undefined;
+  return async () => {
+    cached ??= probe();
+    const answer = await cached;
+    if (!answer.works) cached = undefined;
+    return answer;
+  };
+}
+
 export interface Backend {
-  readonly kind: "docker" | "bubblewrap";
+  readonly kind: SandboxBackend;
   /** Tested once by a real run; a failure is tested again on the next call. */
   works(): Promise<Works>;
   /** Throws `sandbox.refused` for settings that would open the sandbox or that this backend cannot enforce. */

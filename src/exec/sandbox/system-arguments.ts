@@ -7,7 +7,7 @@ export function systemArguments(): string[] {
     ...["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"].flatMap(showFolder),
     "--proc",
     "/proc",
-    ...steeringArguments(),
+    ...controlFileArguments(),
     "--dev",
     "/dev",
   ];
@@ -23,7 +23,7 @@ function showFolder(path: string): string[] {
  * Control files in /proc check only the user id, and for a root gateway that is the real root even without
  * capabilities: /proc/sys/kernel/core_pattern would be a way out. They become read-only.
  */
-export function steeringArguments(): string[] {
+export function controlFileArguments(): string[] {
   if (process.getuid?.() !== 0) return [];
   return ["/proc/sys", "/proc/sysrq-trigger", "/proc/acpi/wakeup", "/proc/scsi/scsi"]
     .filter((path) => existsSync(path))

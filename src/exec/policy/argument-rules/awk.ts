@@ -1,8 +1,8 @@
-// awk: programs that cannot start, write, include or load anything, told by the characters they do not hold.
+// awk: accepts programs that cannot start, write, include or load anything, recognized by the characters they lack.
 import { readOptions } from "./options.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
-/** `|` starts, `@` includes, loads and calls by name; a line that goes on could cut a word in two. */
+/** `|` starts programs; `@` includes, loads and calls by name; a line continuation could split a word. */
 const reaches = /[|@`]|\\\n|\bsystem\b|\bgetline\b|\bextension\b|\bclose\b|\bfflush\b|\bPROCINFO\b|\bENVIRON\b/;
 
 export const awkRule: Rule = (args) => {
@@ -17,7 +17,7 @@ export const awkRule: Rule = (args) => {
   if (read.options.some(({ name }) => name === "--version")) return fine;
   const [program] = read.operands;
   if (program === undefined) return concern("awk has no program");
-  // `>` compares until something is printed: behind that it could write, but not as a condition.
+  // `>` is a comparison in a condition, but after a print it would write a file.
   const conditionless = program.replace(/\b(?:if|while)\s*\([^()"/\n]*\)/g, " ");
   const printed = conditionless.indexOf("print");
   const writes = printed >= 0 && conditionless.lastIndexOf(">") > printed;

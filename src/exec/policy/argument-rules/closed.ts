@@ -1,21 +1,21 @@
-// Programs with options that carry commands: the options known to be harmless are listed, all others are refused.
-import { steersCode } from "../variables.ts";
+// Programs with options that carry commands: lists the harmless options and rejects all others.
+import { controlsCode } from "../variables.ts";
 import { readOptions, type OptionTable, type ReadArguments } from "./options.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
 interface Closed {
   readonly table: OptionTable;
-  /** Says what is wrong with arguments whose options are all known. */
+  /** Why the arguments are rejected although all options are known. */
   readonly check?: (read: ReadArguments) => string | undefined;
 }
 
-/** host:path makes a program start a remote shell. */
+/** With host:path a program starts a remote shell. */
 const remote = (word: string): boolean => /^[^/]*:/.test(word) || word.includes("://");
 
-/** V=1 switches something; any other value could be a command for a recipe. */
+/** V=1 is a switch; any other value could be a command in a recipe. */
 function isSwitch(word: string): boolean {
   const name = /^([A-Z][A-Z0-9_]*)=(?:\d{1,9}|yes|no|on|off)$/.exec(word)?.[1];
-  return name !== undefined && !steersCode(name);
+  return name !== undefined && !controlsCode(name);
 }
 
 const programs: Readonly<Record<string, Closed>> = {
@@ -145,7 +145,7 @@ function opensslCheck({ operands }: ReadArguments): string | undefined {
     : undefined;
 }
 
-/** sqlite3 is only plain with -safe, which turns off .shell, .system, extensions and files. */
+/** sqlite3 is plain only with -safe, which disables .shell, .system, extensions and files. */
 const sqliteRule: Rule = (args) =>
   args.some((word) => word === "-safe" || word === "--safe") &&
   args.every(

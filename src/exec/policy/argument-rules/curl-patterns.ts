@@ -1,12 +1,12 @@
-// curl writes out {a,b} and [a-c] in addresses itself: what a word stands for, so that no scheme is hidden in them.
+// Expands the {a,b} and [a-c] patterns of curl addresses, so that no scheme can hide in them.
 
-/** Schemes are short: what begins one of these words is all that is asked for. */
+/** Schemes are short, so only the beginning of each word is expanded. */
 const maxSpellings = 256;
 
-/** Every word that curl may make of it; undefined when there are too many to look at. Odd braces mean themselves. */
+/** Every word that curl may produce; undefined when there are too many. Unbalanced braces stand for themselves. */
 export function curlSpellings(word: string): readonly string[] | undefined {
   const group = /(?<!\\)(?:\{([^{}]*)\}|\[([a-z])-([a-z])(?::\d+)?\]|\[(\d+)-\d+(?::\d+)?\])/i.exec(word);
-  // Behind a whole scheme nothing can change it any more.
+  // After a complete scheme the rest cannot change it.
   if (group === null || /^[a-z]+:\/\//i.test(word.slice(0, group.index))) return [word];
   const [text, list, from, to, number] = group;
   const choices =

@@ -1,7 +1,7 @@
-// find: only tests and actions that print; -exec, -delete, -fprintf and whatever else is not listed are refused.
+// find: accepts only tests and actions that print; rejects -exec, -delete, -fprintf and everything else that is not listed.
 import { concern, fine, type Rule } from "./rule.ts";
 
-/** How many words each takes besides itself. */
+/** How many words follow each. */
 const parts: Readonly<Record<string, number>> = {
   ...arity(
     0,
@@ -17,14 +17,14 @@ export const findRule: Rule = (args) => {
   for (let at = expressionStart(args); at < args.length; at++) {
     const word = args[at] ?? "";
     const taken = /^-newer[aBcmt]{2}$/.test(word) ? 1 : Object.hasOwn(parts, word) ? parts[word] : undefined;
-    if (taken === undefined) return concern(`find can run, write or delete by ${word.slice(0, 40)}`);
+    if (taken === undefined) return concern(`find can run, write or delete with ${word.slice(0, 40)}`);
     at += taken;
-    if (at >= args.length) return concern("find misses an argument");
+    if (at >= args.length) return concern("an argument of find is missing");
   }
   return fine;
 };
 
-/** Behind the options and the starting points. */
+/** The index after the options and the starting points. */
 function expressionStart(args: readonly string[]): number {
   const at = args.findIndex((word) => /^[-(!),]/.test(word) && !/^-(?:[HLP]|O[0-3])$/.test(word));
   return at < 0 ? args.length : at;

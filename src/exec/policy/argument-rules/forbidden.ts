@@ -1,20 +1,20 @@
-// Programs that are plain but for a few options which carry commands, load code or write where only reading is expected.
+// Programs that are plain except for a few options that carry commands, load code or write files unexpectedly.
 import { curlSpellings } from "./curl-patterns.ts";
 import { endOfOptions } from "./options.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
 interface Forbidden {
-  /** Single letters, wherever they stand in a cluster. */
+  /** Single letters, at any position in a cluster. */
   readonly entries?: string;
-  /** Single letters that take what follows as their value: no letters come behind them. */
+  /** Single letters that take the rest as their value, so that no letters follow. */
   readonly valued?: string;
-  /** Single letters without a value: a `--` behind one of them ends the options. */
+  /** Single letters without a value; a `--` after one of them ends the options. */
   readonly flags?: string;
-  /** Long options, with their dashes; every way of shortening them counts too. */
+  /** Long options with their dashes; every abbreviation counts too. */
   readonly long?: string;
-  /** Words of any shape. */
+  /** Words of any form. */
   readonly words?: RegExp;
-  /** What a word may become inside the program; undefined is too much to tell. */
+  /** What the program may expand a word to; undefined means too many expansions. */
   readonly spellings?: (word: string) => readonly string[] | undefined;
 }
 
@@ -23,7 +23,7 @@ const compiler: Forbidden = {
     /^(?:\/clang:)?(?:-wrapper|-fmodule-mapper|-{1,2}gcc-(?:toolchain|install-dir)|-ccc-|--prefix|-foffload|-fplugin|-fpass-plugin|-specs|--specs|-B|@|-load|-Xclang|-fuse-ld|--ld-path|-plugin|-W[alp],.*(?:plugin|@|-T|script)|-Xassembler|-Xpreprocessor|-Xlinker|-iplugindir|--config|-T)/,
 };
 
-/** Tools on the library of clang load modules of their own, and start the compiler they are told to ask. */
+/** Tools of the clang library load their own modules and start the configured compiler. */
 const clangTool: Forbidden = {
   words:
     /^(?:@|-{1,2}(?:load|plugins?|add-plugin|query-driver|fplugin|fpass-plugin|Xclang|clang-tidy-binary|clang-apply-replacements-binary)(?:=|$))|plugin|-load/,
@@ -31,7 +31,7 @@ const clangTool: Forbidden = {
 
 const binutils: Forbidden = { words: /^(?:--plugin|@)/ };
 
-/** Tools of the JDK hand -J to the machine that runs them: agents, and commands for when it fails. */
+/** Tools of the JDK pass -J to the Java VM: agents, and commands that run on a failure. */
 const javaTool: Forbidden = { words: /^(?:@|-J|-{1,2}(?:doclet|taglet|provider|plugin|add-module|module-path|agent))/ };
 
 const packetFilter: Forbidden = { entries: "M", long: "--modprobe" };
@@ -45,11 +45,11 @@ const programs: Readonly<Record<string, Forbidden>> = {
   },
   ag: { entries: "z", long: "--pager --search-zip" },
   ack: { long: "--pager --ackrc --env --output" },
-  // Programs that show things, made to write a file: nobody who lists one of them means that.
+  // Programs that show things but can be made to write a file, which an owner who lists them does not expect.
   sort: { entries: "o", valued: "kStT", long: "--compress-program --output" },
   shuf: { entries: "o", valued: "in", long: "--output" },
   iconv: { entries: "o", valued: "ft", long: "--output" },
-  tree: { entries: "oR", valued: "LPIHT", long: "--output" }, // -R starts itself again, to write a page in every folder
+  tree: { entries: "oR", valued: "LPIHT", long: "--output" }, // -R starts tree again and writes a page in every folder
   date: { entries: "s", valued: "dfr", long: "--set" },
   file: { entries: "Cm", valued: "Ffe", long: "--compile --magic-file" },
   sysctl: { entries: "wpf", long: "--write --load --system", words: /=/ },
@@ -99,7 +99,7 @@ const programs: Readonly<Record<string, Forbidden>> = {
   wrk: { entries: "s", long: "--script" },
   gm: { words: /[|@]|^msl:|^ephemeral:|:/ },
   kustomize: { words: /^--(?:enable|helm-command|network|mount|env)/ },
-  // Backups and copies: a repository elsewhere is reached by another program, named by an option, an address or a setting.
+  // Backups and copies: a remote repository is reached through another program, named by an option, an address or a setting.
   restic: {
     entries: "o",
     valued: "rphH",
@@ -182,7 +182,7 @@ const programs: Readonly<Record<string, Forbidden>> = {
   osslsigncode: { words: /^-(?:pkcs11|engine|provider)/ },
   ctags: { words: /^--(?:options|optlib-dir|filter|_)/ },
   unzip: { entries: "K" },
-  // Some filters are libraries by their path, and some inputs are scripts.
+  // Some filters are libraries given by path, and some inputs are scripts.
   ffmpeg: {
     words:
       /^(?:-init_hw_device|-filter_complex_script|-filter_script|-\/)|ladspa|frei0r|\blv2\b|vapoursynth|avisynth|\.(?:vpy|avs)$/i,
@@ -205,6 +205,14 @@ const programs: Readonly<Record<string, Forbidden>> = {
     long: "--exec --exec-before-download --config-locations --plugin-dirs --downloader --external-downloader --netrc-cmd --ffmpeg-location --js-runtimes --use-postprocessor --batch-file --alias",
   },
   delta: { words: /^--(?:pager|paging)/ },
+  etcdctl: { words: /^(?:lock|watch|elect)$/ },
+  nats: { long: "--command" },
+  rabbitmqctl: { words: /^(?:eval|eval_file|exec)$/ },
+  sqldiff: { entries: "L", long: "--lib" },
+  mutool: { words: /^run$/ },
+  qsv: { words: /^(?:luau|py|foreach)$/ },
+  iverilog: { entries: "Bm", words: /^-(?:M|f|c)/ },
+  dot: { entries: "l" },
 };
 
 export const forbiddenRules: ReadonlyMap<string, Rule> = new Map(
@@ -217,7 +225,7 @@ function judge(name: string, args: readonly string[], forbidden: Forbidden): Ret
     options.find((word) => isForbidden(word, forbidden)) ?? args.find((word) => isForbiddenWord(word, forbidden));
   return hit === undefined
     ? fine
-    : concern(`${name} can run or load other code, or write a file, by ${hit.replace(/=.*/s, "=…").slice(0, 40)}`);
+    : concern(`${name} can run or load other code, or write a file, with ${hit.replace(/=.*/s, "=…").slice(0, 40)}`);
 }
 
 function isForbiddenWord(word: string, { words, spellings = (one) => [one] }: Forbidden): boolean {

@@ -1,4 +1,4 @@
-// Reads the index of a repository for links to other repositories: git enters those, and obeys their settings.
+// Reads the index of a repository for submodule links, because git enters those repositories and obeys their settings.
 import { join } from "node:path";
 
 import { smallContent } from "../content.ts";
@@ -7,7 +7,7 @@ import { statOf } from "../programs.ts";
 const gitLink = 0o160000;
 const maxIndexBytes = 32 * 1024 * 1024;
 
-/** Paths of linked repositories; undefined when the index cannot be read for sure. */
+/** Paths of linked repositories; undefined when the index cannot be read reliably. */
 export function linkedPaths(gitFolder: string, hashBytes: 20 | 32): readonly string[] | undefined {
   const path = join(gitFolder, "index");
   if (statOf(path) === undefined) return [];
@@ -16,7 +16,7 @@ export function linkedPaths(gitFolder: string, hashBytes: 20 | 32): readonly str
   try {
     return readEntries(index, hashBytes);
   } catch (error) {
-    if (error instanceof RangeError) return undefined; // shorter than it says
+    if (error instanceof RangeError) return undefined; // the index is truncated
     throw error;
   }
 }
@@ -37,7 +37,7 @@ function readEntries(index: Buffer, hashBytes: number): readonly string[] | unde
     previous = entry.name;
     at = entry.next;
   }
-  // An index in two parts keeps most of its entries elsewhere.
+  // A split index keeps most entries in another file.
   return index.subarray(at, at + 4).toString("latin1") === "link" || index.includes("link", at) ? undefined : links;
 }
 
@@ -46,17 +46,17 @@ interface Entry {
   readonly next: number;
 }
 
-/** Entries are padded with NULs to a multiple of eight. The name is only read when somebody needs it: indexes are long. */
+/** Entries are padded with NULs to a multiple of eight. The name is read only when needed, because indexes are long. */
 function plainName(index: Buffer, start: number, nameAt: number, needed: boolean): Entry {
   const end = index.indexOf(0, nameAt);
-  if (end < 0) throw new RangeError("no end of name");
+  if (end < 0) throw new RangeError("the name has no end");
   return {
     name: needed ? index.toString("utf8", nameAt, end) : "",
     next: start + Math.floor((end - start + 8) / 8) * 8,
   };
 }
 
-/** Version 4 says how much of the name before to cut off, then what to add. */
+/** Version 4 stores how much of the previous name to cut off and what to append. */
 function packedName(index: Buffer, nameAt: number, previous: string): Entry {
   let at = nameAt;
   let byte = index.readUInt8(at++);
@@ -66,7 +66,7 @@ function packedName(index: Buffer, nameAt: number, previous: string): Entry {
     cut = ((cut + 1) << 7) | (byte & 0x7f);
   }
   const end = index.indexOf(0, at);
-  if (end < 0) throw new RangeError("no end of name");
+  if (end < 0) throw new RangeError("the name has no end");
   const kept = Buffer.from(previous, "utf8");
   return {
     name: kept.toString("utf8", 0, Math.max(0, kept.length - cut)) + index.toString("utf8", at, end),

@@ -1,32 +1,32 @@
-// Looks at the repository a git command would use: settings that make git start programs, and hooks that are in place.
+// Inspects the repository that a git command would use: settings that start programs, and installed hooks.
 import { dirname, join, resolve } from "node:path";
 
 import { smallContent } from "../content.ts";
-import { identityOf, nothingThere, statOf } from "../programs.ts";
+import { identityOf, isAbsent, statOf } from "../programs.ts";
 import { namesIn } from "../wildcards.ts";
 import { linkedPaths } from "./git-links.ts";
 
 export interface GitSettings {
-  /** A setting that is not among the harmless ones. */
+  /** A setting that is not known to be harmless. */
   readonly problem?: string;
   readonly hooks: readonly string[];
-  /** Remotes and branches that lead to a repository on this machine, by name. */
+  /** Names of remotes and branches that refer to a repository on this machine. */
   readonly local: readonly string[];
   /** Names of all remotes. */
   readonly remotes: readonly string[];
-  /** The files that were read: they decide what git does. */
+  /** The files that were read; they decide what git does. */
   readonly files: readonly string[];
 }
 
-/** Settings that only change how things look or where they are kept. */
+/** Settings that only change appearance or storage. */
 const harmless =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|longpaths|protecthfs|protectntfs|sharedrepository|compression|untrackedcache|sparsecheckout|sparsecheckoutcone|commentchar|preloadindex|multipackindex|commitgraph)|remote\..*\.(?:url|pushurl|fetch|push|tagopt|prune|partialclonefilter|promisor|mirror|gh-resolved)|branch\..*\.(?:remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)|branch\.(?:autosetuprebase|autosetupmerge|sort)|user\.(?:name|email|useconfigonly|signingkey)|author\..*|committer\..*|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|fetch\.(?:prune|prunetags|writecommitgraph|parallel)|merge\.(?:conflictstyle|ff|log|renamelimit|directoryrenames)|rebase\.(?:autosquash|autostash|updaterefs)|rerere\..*|color\..*|diff\.(?:algorithm|renames|renamelimit|mnemonicprefix|colormoved|context|noprefix|submodule)|log\..*|status\..*|commit\.(?:verbose|gpgsign)|tag\.(?:sort|gpgsign)|gc\.(?!recentobjectshook$).*|pack\..*|index\..*|feature\..*|extensions\.(?:objectformat|partialclone|worktreeconfig|preciousobjects|refstorage)|submodule\..*\.(?:url|active|branch|ignore)|submodule\.active|advice\..*|column\..*|blame\..*|stash\..*|versionsort\..*|http\..*\.(?:sslverify|postbuffer)|http\.(?:postbuffer|sslverify|version)|lfs\.repositoryformatversion|maintenance\.auto|gui\..*)$/;
 
-/** Linked repositories inside are entered too, as git does; deeper than a few levels nobody looks. */
+/** Enters linked repositories as git does, down to a few levels. */
 export function gitSettings(cwd: string, depth = 3): GitSettings {
   const found = repositoryOf(cwd);
   if (found === undefined) return none;
-  if (found === "unclear") return { ...none, problem: "its .git does not lead to a plain repository" };
+  if (found === "unclear") return { ...none, problem: "its .git does not refer to a plain repository" };
   const files = ["config", "config.worktree"]
     .map((name) => join(found.shared, name))
     .concat(join(found.own, "config.worktree"));
@@ -44,7 +44,7 @@ export function gitSettings(cwd: string, depth = 3): GitSettings {
 
 const none: GitSettings = { hooks: [], files: [], local: [], remotes: [] };
 
-/** One setting as it is written: section in lower case, subsection as it is, name in lower case. */
+/** One setting as written: section in lower case, subsection unchanged, name in lower case. */
 interface Setting {
   readonly key: string;
   readonly value: string;
@@ -74,11 +74,11 @@ function linkedProblem(repository: Repository, settings: readonly Setting[], dep
   if (links === undefined) return "its index cannot be read for linked repositories";
   const folder = repository.folder;
   const present = links.map((path) => join(folder, path)).filter((path) => statOf(join(path, ".git")) !== undefined);
-  if (present.length > 0 && depth === 0) return "repositories linked too deep into one another";
+  if (present.length > 0 && depth === 0) return "its repositories are nested too deeply";
   return present.map((path) => problemOfLinked(path, depth)).find((problem) => problem !== undefined);
 }
 
-/** A status or a fetch goes into it, and its own hooks run there. */
+/** git status and git fetch enter it and run its hooks. */
 function problemOfLinked(path: string, depth: number): string | undefined {
   const { problem, hooks } = gitSettings(path, depth - 1);
   return problem ?? (hooks.length === 0 ? undefined : `hooks of a linked repository (${hooks.slice(0, 3).join(", ")})`);
@@ -86,18 +86,18 @@ function problemOfLinked(path: string, depth: number): string | undefined {
 
 interface Repository {
   readonly own: string;
-  /** The same, unless this is a linked worktree. */
+  /** The same folder, unless this is a linked worktree. */
   readonly shared: string;
-  /** Where its files are; a bare one has none. */
+  /** The working tree; a bare repository has none. */
   readonly folder?: string;
 }
 
-/** Walks up as git does: a .git folder, a .git file that names one, or a folder that is a repository itself. */
+/** Searches upward like git: a .git folder, a .git file that names one, or a folder that is itself a repository. */
 function repositoryOf(cwd: string): Repository | "unclear" | undefined {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const inner = join(folder, ".git");
     const stats = statOf(inner);
-    // Git passes over a .git that is no repository, and may then take the folder itself for one.
+    // Git skips a .git that is not a repository and may then use the folder itself as one.
     if (stats?.isDirectory() === true) return hasHead(inner) ? withShared(inner, folder) : "unclear";
     if (stats?.isFile() === true) return fromPointer(inner, folder);
     if (hasHead(folder) && ["objects", "commondir"].some((name) => statOf(join(folder, name)) !== undefined))
@@ -106,8 +106,8 @@ function repositoryOf(cwd: string): Repository | "unclear" | undefined {
   }
 }
 
-/** A link that leads nowhere yet is a HEAD too. */
-const hasHead = (folder: string): boolean => !nothingThere(join(folder, "HEAD"));
+/** A dangling link counts as a HEAD too. */
+const hasHead = (folder: string): boolean => !isAbsent(join(folder, "HEAD"));
 
 function fromPointer(file: string, folder: string): Repository | "unclear" {
   const target = /^gitdir: (.+?)\n*$/s.exec(readText(file))?.[1];
@@ -120,7 +120,7 @@ function withShared(own: string, folder?: string): Repository {
   return { own, shared: sharedFolder(own), ...(folder === undefined ? {} : { folder }) };
 }
 
-/** Where a git folder keeps its settings and hooks: itself, unless it says otherwise. */
+/** The folder with the settings and hooks of a git folder: usually itself. */
 export function sharedFolder(own: string): string {
   const pointer = join(own, "commondir");
   return identityOf(pointer, "file") === undefined ? own : resolve(own, readText(pointer).trim());
@@ -128,7 +128,7 @@ export function sharedFolder(own: string): string {
 
 interface ReadSettings {
   readonly settings: readonly Setting[];
-  /** The first setting that is not known to be harmless, or what cannot be read line by line. */
+  /** The first setting that is not known to be harmless, or a line that cannot be parsed. */
   readonly problem?: string;
 }
 
@@ -138,7 +138,7 @@ function readSettings(text: string): ReadSettings {
   for (const raw of text.split("\n")) {
     const line = raw.trim();
     if (line === "" || line.startsWith("#") || line.startsWith(";")) continue;
-    if (line.endsWith("\\")) return { settings, problem: "a setting that goes on over several lines" };
+    if (line.endsWith("\\")) return { settings, problem: "a setting that continues over several lines" };
     const head = /^\[([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\]$/.exec(line);
     if (head !== null) {
       section = head[2] === undefined ? (head[1] ?? "").toLowerCase() : `${(head[1] ?? "").toLowerCase()}.${head[2]}`;
@@ -154,7 +154,7 @@ function readSettings(text: string): ReadSettings {
   return { settings };
 }
 
-/** Is this setting, given for one command or written down for later ones, known to start nothing? */
+/** True when this setting, given for one command or stored for later ones, is known to start no program. */
 export const isPlainSetting = (name: string, value: string | undefined): boolean => {
   const key = /^([A-Za-z0-9-]+)\.(?:(.+)\.)?([A-Za-z][A-Za-z0-9-]*)$/.exec(name);
   if (key === null) return false;
@@ -163,15 +163,15 @@ export const isPlainSetting = (name: string, value: string | undefined): boolean
   return (harmless.test(written) || isBoolean(written, value)) && !leadsToHelper(written, value ?? "");
 };
 
-/** A branch may name an address where others name a remote. Quotes and escapes are git's to take away, so none may be there. */
+/** A branch may name an address in place of a remote. Quotes and escapes would be removed by git, so they are rejected. */
 const leadsToHelper = (key: string, value: string): boolean =>
   /^(?:remote|branch|submodule)\./.test(key) && (needsHelper(value) || /["\\]/.test(value));
 
-/** `x::y` and `x://y` start a program git-remote-x, except for the transports git has itself. */
+/** `x::y` and `x://y` start a program git-remote-x, except for git's built-in transports. */
 export const needsHelper = (address: string): boolean =>
   address.includes("::") || /^(?!(?:https?|ssh|git|file|git\+ssh|ssh\+git):)[A-Za-z0-9+.-]+:\/\//.test(address);
 
-/** core.fsmonitor is a program unless it is a yes or no. */
+/** core.fsmonitor is a program unless its value is a boolean. */
 const isBoolean = (key: string, value: string | undefined): boolean =>
   key === "core.fsmonitor" && /^(?:true|false|yes|no|on|off|0|1)$/i.test(value ?? "true");
 
@@ -179,5 +179,5 @@ function hooksIn(folder: string): string[] {
   return namesIn(folder).filter((name) => !name.endsWith(".sample") && statOf(join(folder, name))?.isFile() === true);
 }
 
-/** What cannot be read is no plain setting, so that it counts as a problem. */
+/** Unreadable text is not a plain setting, so it is reported as a problem. */
 const readText = (path: string): string => smallContent(path, 1024 * 1024)?.toString("utf8") ?? "?";

@@ -1,19 +1,19 @@
-// git with an entry: which subcommands and options stay allowed, and which repositories are not plain.
+// git with an allowlist entry: which subcommands, options and repositories are allowed.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 
-import { decide, openGround } from "../fixture.cases.ts";
+import { decide, openPolicyFixture } from "../fixture.cases.ts";
 
-const ground = openGround();
-const { place, workspace } = ground;
-after(() => ground.close());
+const fixture = openPolicyFixture();
+const { context, workspace } = fixture;
+after(() => fixture.close());
 
 async function verdict(command: string): Promise<string> {
-  const { judgement } = await decide(command, place, { allowlist: ["/usr/bin/*"] });
-  return judgement.outcome === "run" ? "run" : judgement.code;
+  const { judgment } = await decide(command, context, { allowlist: ["/usr/bin/*"] });
+  return judgment.outcome === "run" ? "run" : judgment.code;
 }
 
 describe("git", () => {
@@ -212,7 +212,7 @@ describe("git", () => {
     ["protocol.ext.allow", "always"],
   ];
   for (const [key, value] of settings) {
-    it(`a repository that sets ${key} is not plain`, async () => {
+    it(`rejects a repository that sets ${key}`, async () => {
       git("config", key, value);
       const answer = await inRepo("git status");
       git("config", "--unset", key);
@@ -220,7 +220,7 @@ describe("git", () => {
     });
   }
 
-  describe("a remote that leads to a repository on this machine", () => {
+  describe("a remote that refers to a repository on this machine", () => {
     const named: readonly [key: string, value: string, refused: readonly string[], allowed: readonly string[]][] = [
       [
         "remote.near.url",
@@ -244,7 +244,7 @@ describe("git", () => {
     }
   });
 
-  it("hooks count where they run", async () => {
+  it("rejects hooks only for subcommands that run them", async () => {
     writeFileSync(join(repository, ".git/hooks/pre-commit"), "#!/bin/sh\n");
     chmodSync(join(repository, ".git/hooks/pre-commit"), 0o755);
     assert.deepEqual([await inRepo("git status"), await inRepo("git commit -m x")], ["run", "exec.arguments"]);
@@ -254,7 +254,7 @@ describe("git", () => {
     rmSync(join(repository, ".git/hooks/post-index-change"));
   });
 
-  it("a folder that looks like a repository is one", async () => {
+  it("treats a folder that looks like a repository as one", async () => {
     const bare = join(workspace, "bare");
     for (const folder of ["objects", "refs"]) mkdirSync(join(bare, folder), { recursive: true });
     writeFileSync(join(bare, "HEAD"), "ref: refs/heads/main\n");
@@ -264,7 +264,7 @@ describe("git", () => {
 
   const settingsThatRun = "[core]\n\tfsmonitor = id\n";
 
-  it("a HEAD that is a link to nothing yet makes a repository too", async () => {
+  it("treats a folder with a dangling HEAD link as a repository", async () => {
     const folder = join(workspace, "linked-head");
     for (const name of ["objects", "refs"]) mkdirSync(join(folder, name), { recursive: true });
     symlinkSync("refs/heads/main", join(folder, "HEAD"));
@@ -272,7 +272,7 @@ describe("git", () => {
     assert.equal(await verdict("cd linked-head && git status"), "exec.arguments");
   });
 
-  it("a folder that keeps its settings elsewhere is followed there", async () => {
+  it("follows a folder that keeps its settings elsewhere", async () => {
     for (const name of ["shared/objects", "shared/refs", "pointing"])
       mkdirSync(join(workspace, name), { recursive: true });
     writeFileSync(join(workspace, "pointing", "HEAD"), "ref: refs/heads/main\n");
@@ -281,7 +281,7 @@ describe("git", () => {
     assert.equal(await verdict("cd pointing && git log"), "exec.arguments");
   });
 
-  it("a .git without a HEAD is passed over by git, so what is behind it is not taken for granted", async () => {
+  it("looks behind a .git without a HEAD, as git does", async () => {
     const folder = join(workspace, "hollow");
     for (const name of [".git", "objects", "refs"]) mkdirSync(join(folder, name), { recursive: true });
     writeFileSync(join(folder, "HEAD"), "ref: refs/heads/main\n");
@@ -289,14 +289,14 @@ describe("git", () => {
     assert.equal(await verdict("cd hollow && git status"), "exec.arguments");
   });
 
-  it("a program that starts git in its folder is judged by the repository there", async () => {
-    const { bin } = ground;
+  it("judges a program that starts git in its folder by the repository there", async () => {
+    const { bin } = fixture;
     writeFileSync(join(bin, "gh"), "#!/bin/sh\n", { mode: 0o755 });
     const gh = async (): Promise<string> => {
-      const { judgement } = await decide("cd repo && gh pr status", place, {
+      const { judgment } = await decide("cd repo && gh pr status", context, {
         allowlist: [join(bin, "*"), "/usr/bin/*"],
       });
-      return judgement.outcome === "run" ? "run" : judgement.code;
+      return judgment.outcome === "run" ? "run" : judgment.code;
     };
     assert.equal(await gh(), "run");
     git("config", "core.fsmonitor", "id");
@@ -304,7 +304,7 @@ describe("git", () => {
     git("config", "--unset", "core.fsmonitor");
   });
 
-  it("a linked repository inside is looked at too", async () => {
+  it("checks a linked repository inside", async () => {
     const inner = join(repository, "inner");
     mkdirSync(inner);
     execFileSync("git", ["init", "-q"], { cwd: inner });

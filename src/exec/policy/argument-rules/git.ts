@@ -1,12 +1,12 @@
-// git: a closed list of subcommands, none of the options that carry commands, and a repository whose settings carry none.
-import type { Place } from "../analysis.ts";
+// git: accepts listed subcommands without options that carry commands, in a repository whose settings start no program.
+import type { AnalysisContext } from "../analysis.ts";
 import { statOf } from "../programs.ts";
 import { endOfOptions } from "./options.ts";
 import { gitSettings, isLocalAddress, isPlainSetting, needsHelper, type GitSettings } from "./git-settings.ts";
 import { concern, fine, type Finding, type Rule } from "./rule.ts";
 import { resolve } from "node:path";
 
-/** Subcommands by what else they start: nothing, or the hooks of the repository. */
+/** Subcommands that start no other program, and subcommands that run the repository's hooks. */
 const plain =
   "status log diff show shortlog rev-parse rev-list ls-files ls-tree cat-file blame annotate branch tag describe remote reflog name-rev merge-base for-each-ref show-ref show-branch count-objects diff-tree diff-index diff-files grep whatchanged cherry range-diff check-ignore check-attr fsck format-patch ls-remote fetch init clone add rm mv restore stash clean version config worktree symbolic-ref apply submodule";
 const hooked = "commit checkout switch reset merge rebase cherry-pick revert pull push";
@@ -17,16 +17,16 @@ const hookedCommands = new Set(hooked.split(" "));
 const globalFlags =
   /^(?:--no-pager|-P|--no-optional-locks|--no-replace-objects|--literal-pathspecs|--glob-pathspecs|--noglob-pathspecs|--icase-pathspecs|--no-lazy-fetch)$/;
 
-/** Hooks that run on nearly every command, because the index or a branch is written. */
+/** Hooks that run with nearly every command, because it writes the index or a branch. */
 const quietHooks = /^(?:post-index-change|reference-transaction|post-checkout|pre-auto-gc|fsmonitor.*|query-watchman)$/;
 
-/** Long options of any subcommand that start something, write elsewhere or open an editor; shortened ones count too. */
+/** Long options that start a program, write elsewhere or open an editor, with their abbreviations. */
 const forbiddenLong =
   "--exec --upload-pack --receive-pack --output --output-directory --open-files-in-pager --ext-diff --textconv --config --template --tool --extcmd --interactive --edit --edit-todo --edit-description --patch-file --gpg-sign --help --web --recurse-submodules --remote-submodules --bundle-uri --exec-path --config-env --upload-archive --show-signature --verify-signatures --filters --patch --paginate --separate-git-dir --reedit-message --strategy --recursive --signature-file --signed --unsafe-paths --build-fake-ancestor --reject".split(
     " ",
   );
 
-/** Single letters that do so, by subcommand. */
+/** Single letters with the same effect, by subcommand. */
 const forbiddenLetters: Readonly<Record<string, string>> = {
   grep: "O",
   rebase: "xis",
@@ -49,7 +49,7 @@ const forbiddenLetters: Readonly<Record<string, string>> = {
   "ls-remote": "",
 };
 
-/** Letters whose value may follow at once, by subcommand: what comes behind one is no letter. For all others every letter counts. */
+/** Letters whose value may follow directly, by subcommand: the text after one is not a letter. Elsewhere every letter counts. */
 const valuedLetters: Readonly<Record<string, string>> = {
   grep: "ABCefm",
   commit: "mFCtu",
@@ -65,7 +65,7 @@ const valuedLetters: Readonly<Record<string, string>> = {
   rebase: "C",
 };
 
-/** Words that are no subcommand of the harmless kind. */
+/** First words that make a subcommand harmful. */
 const forbiddenFirst: Readonly<Record<string, RegExp>> = {
   remote: /^(?!-v$|--verbose$|show$|get-url$|add$|set-url$|remove$|rm$|rename$|$)/,
   submodule: /^(?!status$|$)/,
@@ -74,10 +74,10 @@ const forbiddenFirst: Readonly<Record<string, RegExp>> = {
   "symbolic-ref": /^(?!(?:--short|-q|HEAD)$)/,
 };
 
-export const gitRule: Rule = (args, _judged, place) => {
-  const opened = afterGlobals(args, place);
+export const gitRule: Rule = (args, _judged, context) => {
+  const opened = afterGlobals(args, context);
   if (opened === undefined)
-    return concern("git is given an option in front of its subcommand that can run commands or lead elsewhere");
+    return concern("git is given an option before its subcommand that can run commands or use another folder");
   const [command, ...rest] = opened.rest;
   if (command === undefined || command === "--version" || command === "-v") return fine;
   const hooks = hookedCommands.has(command);
@@ -94,13 +94,13 @@ export const gitRule: Rule = (args, _judged, place) => {
   return settingsFinding(settings, hooks);
 };
 
-/** Options of the reaching commands whose value is the next word. */
+/** Options of remote commands whose value is the next word. */
 const valuedWords =
   /^(?:-[bojc]|--branch|--origin|--depth|--deepen|--jobs|--reference|--reference-if-able|--push-option|--shallow-since|--shallow-exclude|--refmap|--server-option|--negotiation-tip|--sort)$/;
 
 /**
- * A repository on this machine that the command names, or that a remote it uses leads to. The environment of the run forbids the
- * transport as such; this says so before, where a person can still be asked.
+ * A repository on this machine that the command names or that one of its remotes refers to. The environment of the run forbids
+ * this transport as well; this check comes earlier, while the owner can still be asked.
  */
 function localRepository(
   command: string,
@@ -113,7 +113,7 @@ function localRepository(
   const values = args.flatMap((word) => /^--(?:repo|url)=(.*)$/s.exec(word)?.slice(1) ?? []);
   const [first] = [...values, ...operands];
   if (first === undefined) return local[0];
-  // Behind the address of a clone stands the folder to make; behind that of the others, what to bring.
+  // After the address, clone takes the folder to create; the other commands take what to transfer.
   const isPath = (word: string): boolean => /^(?:file:|[/~]|\.\.?(?:\/|$))/i.test(word);
   const named = [first, ...(command === "clone" ? [] : operands)].find(isPath);
   if (named !== undefined) return named;
@@ -123,10 +123,10 @@ function localRepository(
   return isLocalAddress(first) && isThere ? first : undefined;
 }
 
-/** Programs that start git in the folder they are in: what its repository obeys counts for them too. */
+/** Programs that start git in their folder, so that the settings of its repository apply to them too. */
 export const gitUsers: readonly string[] = ["gh", "gitleaks", "trufflehog", "starship", "ghq"];
 
-export const gitUserRule: Rule = (_args, _judged, place) => settingsFinding(gitSettings(place.cwd), true);
+export const gitUserRule: Rule = (_args, _judged, context) => settingsFinding(gitSettings(context.cwd), true);
 
 function settingsFinding(settings: GitSettings, hooks: boolean): Finding {
   if (settings.problem !== undefined)
@@ -138,9 +138,9 @@ function settingsFinding(settings: GitSettings, hooks: boolean): Finding {
 
 function afterGlobals(
   args: readonly string[],
-  place: Place,
+  context: AnalysisContext,
 ): { readonly rest: readonly string[]; readonly cwd: string } | undefined {
-  let cwd = place.cwd;
+  let cwd = context.cwd;
   let at = 0;
   for (; at < args.length; at++) {
     const word = args[at] ?? "";
@@ -166,11 +166,11 @@ function argumentProblem(command: string, given: readonly string[]): string | un
   const args = withoutKnownStrategy(command, given);
   const end = args.indexOf("--");
   const options = args.slice(0, endOfOptions(args)).filter((word) => word.startsWith("-"));
-  // `stash show -p` prints, the other forms ask about each piece.
+  // `stash show -p` prints; the other forms ask about each hunk.
   const entries = command === "stash" && args[0] === "show" ? "" : (forbiddenLetters[command] ?? "");
   const bad = options.find((word) => isForbidden(word, entries, valuedLetters[command] ?? ""));
   if (bad !== undefined)
-    return `can run programs, open an editor or write elsewhere by ${bad.replace(/=.*/s, "=…").slice(0, 40)}`;
+    return `can run programs, open an editor or write elsewhere with ${bad.replace(/=.*/s, "=…").slice(0, 40)}`;
   if (command === "config") return configProblem(args);
   if (forbiddenFirst[command]?.test(args[0] ?? "") === true) return "changes what later commands do";
   if (reaching.test(command) && args.some((word) => needsHelper(word.replace(/^--[a-z-]+=/, ""))))
@@ -179,19 +179,19 @@ function argumentProblem(command: string, given: readonly string[]): string | un
     reaching.test(command) &&
     (args.some(isDashed) || (end >= 0 && args.slice(end).some((word) => /^-[^-]/.test(word))))
   )
-    return "names another machine by what a remote shell would take for an option";
-  if (args.some((word) => word.includes("%G"))) return "checks signatures by another program";
+    return "names a host that a remote shell would read as an option";
+  if (args.some((word) => word.includes("%G"))) return "checks signatures with another program";
   if (command === "format-patch" && !args.includes("--stdout")) return "writes files: give --stdout";
   if (command === "pull" && args.some((word) => /^(?:--rebase|-r)=?(?:i|interactive)$/.test(word)))
     return "would open an editor";
-  // The list of a rebase under way lies in the repository, and its exec lines would run.
+  // The todo list of an unfinished rebase is in the repository, and its exec lines would run.
   if (command === "rebase" && options.some((word) => /^--(?:co|sk)/.test(word)))
-    return "goes on with a list anybody could have written";
-  if (command === "commit" && !saysMessage(args)) return "would open an editor: give -m";
+    return "continues a list of steps that anyone could have written";
+  if (command === "commit" && !hasMessage(args)) return "would open an editor: give -m";
   return undefined;
 }
 
-/** A strategy is a program git-merge-<name>, unless git has it itself. */
+/** A strategy is a program git-merge-<name>, unless it is built into git. */
 function withoutKnownStrategy(command: string, args: readonly string[]): readonly string[] {
   const known = /^(?:ort|recursive|resolve|ours|subtree|octopus)$/;
   const short = /^(?:merge|rebase|pull)$/.test(command);
@@ -200,7 +200,7 @@ function withoutKnownStrategy(command: string, args: readonly string[]): readonl
   return args.filter((word, at) => !isPair(at) && !isPair(at - 1) && !/^--strategy=(?:ort|ours)$/.test(word));
 }
 
-/** Reading is plain; so is one setting of this repository that is known to start nothing. */
+/** Reading is allowed; so is a setting of this repository that is known to start no program. */
 function configProblem(args: readonly string[]): string | undefined {
   const words = args.filter(
     (word) => !/^(?:--local|--show-origin|--show-scope|--name-only|--null|-z|--global|--system)$/.test(word),
@@ -219,10 +219,10 @@ function configProblem(args: readonly string[]): string | undefined {
 
 const reaching = /^(?:clone|fetch|pull|push|ls-remote|remote)$/;
 
-/** ssh://-o…/x and user@-o…: git refuses these by now, older ones gave them to ssh. */
+/** ssh://-o…/x and user@-o…: older versions of git passed these to ssh as options. */
 const isDashed = (word: string): boolean => /(?:\/\/|@)-/.test(word);
 
-const saysMessage = (args: readonly string[]): boolean =>
+const hasMessage = (args: readonly string[]): boolean =>
   args.some((word) => /^(?:-[a-zA-Z]*[mFC]|--message|--file|--no-edit|--fixup|--reuse-message|--dry-run)/.test(word));
 
 const safeLong = new Set([
@@ -240,12 +240,12 @@ function isForbidden(word: string, entries: string, valued: string): boolean {
   if (!word.startsWith("--")) return Array.from(clusterOf(word, valued)).some((entry) => entries.includes(entry));
   const written = word.replace(/=.*$/s, "");
   if (written === "--" || safeLong.has(written)) return false;
-  // diff and log print patches by --patch and -p: only where it asks questions is it more than that.
+  // diff and log print patches with --patch and -p; only interactive subcommands do more.
   if (written === "--patch") return entries.includes("p");
   return forbiddenLong.some((option) => option.startsWith(written) && option !== "--patch");
 }
 
-/** `-m text` and `-mtext`: what follows a letter that takes a value is not a letter. */
+/** `-m text` and `-mtext`: the text after a letter that takes a value contains no letters. */
 function clusterOf(word: string, valued: string): string {
   const all = word.slice(1);
   const at = Array.from(all).findIndex((entry) => valued.includes(entry));

@@ -1,16 +1,16 @@
-// Interpreters: allowed by their own entry only with a plain script file, never with code or modules in the arguments.
+// Interpreters: an entry allows them only with a plain script file, never with code or modules in the arguments.
 import { basename, join, resolve } from "node:path";
 
-import type { Place } from "../analysis.ts";
-import { nothingThere, realOf, steadyFile } from "../programs.ts";
+import type { AnalysisContext } from "../analysis.ts";
+import { isAbsent, realOf, stableFile } from "../programs.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
 interface Interpreter {
-  /** What may stand in front of the script. */
+  /** Options that are allowed before the script. */
   readonly flags: RegExp;
-  /** Alone, these only say who the program is. */
+  /** On their own these only print information about the program. */
   readonly alone: RegExp;
-  /** Words that look like a script but are something else. */
+  /** Words that look like a script but are not one. */
   readonly notScripts?: RegExp;
 }
 
@@ -31,7 +31,7 @@ const interpreters: Readonly<Record<string, Interpreter>> = {
 export const interpreterRules: ReadonlyMap<string, Rule> = new Map(
   Object.entries(interpreters).map(([name, interpreter]): [string, Rule] => [
     name,
-    (args, _judged, place) => judge(name, interpreter, args, place),
+    (args, _judged, context) => judge(name, interpreter, args, context),
   ]),
 );
 
@@ -39,40 +39,40 @@ function judge(
   name: string,
   { flags, alone, notScripts }: Interpreter,
   args: readonly string[],
-  place: Place,
+  context: AnalysisContext,
 ): ReturnType<Rule> {
   const [only] = args;
   if (args.length === 1 && only !== undefined && alone.test(only)) return fine;
   const at = args.findIndex((word) => !flags.test(word));
   const script = args[at];
-  if (script === undefined) return concern(`${name} without a script runs what its input says`);
+  if (script === undefined) return concern(`${name} without a script runs its input as code`);
   if (script === "-" || script.startsWith("-"))
-    return concern(`${name} is given code, a module or an option that can load some: ${script.slice(0, 20)}`);
-  const path = resolve(place.cwd, script);
-  const plain = steadyFile(path) !== undefined || nothingThere(path);
+    return concern(`${name} is given code, a module or an option that can load code: ${script.slice(0, 20)}`);
+  const path = resolve(context.cwd, script);
+  const plain = stableFile(path) !== undefined || isAbsent(path);
   if (notScripts?.test(script) === true || script === "" || !plain)
     return concern(`${name} is not given a plain script file`);
   if (isOurs(realOf(path) ?? path)) return concern(`${name} is given the command line of this gateway`);
   return { scripts: [path] };
 }
 
-/** Our own commands change the rules that this is judged by, whichever way they are started. */
+/** Our own commands change the rules that decide here, however they are started. */
 const isOurs = (path: string): boolean =>
   /^(?:openclaw|moltbot|clawdbot)(?:\.[cm]?[jt]s)?$/.test(basename(path)) ||
   path.startsWith(join(ownFolder, "src", "cli"));
 
 const ownFolder = resolve(import.meta.dirname, "../../../..");
 
-/** What a build description in the folder says is what make runs: it counts as the script. */
-export function makefiles(args: readonly string[], place: Place): readonly string[] {
-  // Several of them lead on from one another.
+/** make runs what the makefile in its folder contains, so the makefile counts as the script. */
+export function makefiles(args: readonly string[], context: AnalysisContext): readonly string[] {
+  // Each -C is relative to the one before it.
   const folders = args.flatMap((word, at) => {
     if (word === "--directory" || /^-[A-Za-z]*C$/.test(word)) return [args[at + 1] ?? "."];
     return /^(?:--directory=|-[A-BD-Za-z]*C)(.+)$/s.exec(word)?.slice(1) ?? [];
   });
-  const folder = resolve(place.cwd, ...folders);
+  const folder = resolve(context.cwd, ...folders);
   return ["GNUmakefile", "makefile", "Makefile"]
     .map((name) => resolve(folder, name))
-    .filter((path) => steadyFile(path) !== undefined)
+    .filter((path) => stableFile(path) !== undefined)
     .slice(0, 1);
 }

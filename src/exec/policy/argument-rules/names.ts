@@ -5,7 +5,7 @@ import aliasData from "../data/program-aliases.json" with { type: "json" };
 
 const aliases: Readonly<Record<string, string>> = aliasData;
 
-/** Lower case, without version, flavour and the prefix of a cross compiler. */
+/** In lower case, without version, variant and cross-compiler prefix. */
 export function familyNames(path: string): readonly string[] {
   const name = basename(path)
     .toLowerCase()
@@ -27,7 +27,7 @@ export function familyNames(path: string): readonly string[] {
   const administers = /^\/(?:usr\/)?s?bin\/(?:dpkg-(?!query$)|update-|deb-systemd-|xdg-|s6-)/.test(path)
     ? ["service"]
     : [];
-  // busybox.nosuid, toybox-x86_64, nvim.appimage, docker-buildx: a flavour or a part of the same program.
+  // busybox.nosuid, toybox-x86_64, nvim.appimage, docker-buildx: a variant or a part of the same program.
   const part = /^(busybox|toybox|n?vim|emacs|docker|podman|kubectl)[-._]/.exec(name)?.slice(1) ?? [];
   const all = [name, ...runner, ...administers, ...part, bare, unversioned, native, stem, ...cross, ...loader];
   return [...new Set(all.flatMap((one) => [one, aliases[one] ?? one]))];

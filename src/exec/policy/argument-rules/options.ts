@@ -1,4 +1,4 @@
-// Reads the arguments of a program by a closed table of its options, as getopt does; what is not in the table is not read.
+// Parses the arguments of a program with a closed table of options, like getopt; rejects options that are not in the table.
 
 export interface OptionTable {
   /** Single letters without a value. */
@@ -9,10 +9,10 @@ export interface OptionTable {
   readonly long?: string;
   /** Long options with a value. */
   readonly longValued?: string;
-  /** Single letters and long options whose value follows at once, or as the next word when that is a number. */
+  /** Single letters and long options whose value is attached, or the next word when that is a number. */
   readonly optional?: string;
   readonly longOptional?: string;
-  /** Options end at the first operand. */
+  /** True when options end at the first operand. */
   readonly stopAtOperand?: true;
 }
 
@@ -21,7 +21,7 @@ export interface ReadArguments {
   readonly operands: readonly string[];
 }
 
-/** Undefined when some option is not in the table; shortened long options are not. */
+/** Undefined when an option is not in the table. Abbreviated long options are not. */
 export function readOptions(args: readonly string[], table: OptionTable): ReadArguments | undefined {
   const options: { name: string; value?: string }[] = [];
   const operands: string[] = [];
@@ -68,7 +68,7 @@ function readShort(word: string, next: string | undefined, table: OptionTable): 
     const optional = table.optional?.includes(entry) === true;
     if (!optional && table.valued?.includes(entry) !== true) return undefined;
     const rest = word.slice(at + 1);
-    // What sticks to an option that needs no value could as well be more letters.
+    // Text attached to an option without a required value could also be more letters.
     if (optional && !/^[\d.]*$/.test(rest)) return undefined;
     if (rest !== "") return { options: [...options, { name, value: rest }], taken: 1 };
     return valueFrom({ name }, options, next, optional);
@@ -76,7 +76,7 @@ function readShort(word: string, next: string | undefined, table: OptionTable): 
   return { options, taken: 1 };
 }
 
-/** A value that looks like an option is not read: programs differ in what they take it for. */
+/** A value that looks like an option is rejected, because programs interpret it differently. */
 function valueFrom(
   option: { readonly name: string },
   before: Read["options"],
@@ -88,7 +88,7 @@ function valueFrom(
   return { options: [...before, { ...option, value: next }], taken: 2 };
 }
 
-/** Where `--` ends the options; behind an option that may take it as its value it does not, for all we know. */
+/** The index where `--` ends the options. It does not count after an option that may take it as its value. */
 export function endOfOptions(args: readonly string[], flags = ""): number {
   const end = args.indexOf("--");
   const before = args[end - 1] ?? "";

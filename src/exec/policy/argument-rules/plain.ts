@@ -8,7 +8,7 @@ export const fileArguments: Readonly<Record<string, RegExp>> = {
   awk: /^-[A-Za-z]*[fEil]|^--(?:file|exec|include|load)|@/,
   gawk: /^-[A-Za-z]*[fEil]|^--(?:file|exec|include|load)|@/,
   mawk: /^-[A-Za-z]*f|^--(?:file|exec)/,
-  // Files that list what to work on.
+  // Files that list the operands.
   xz: /^--fi/,
   unxz: /^--fi/,
   zstd: /^--filelist/,

@@ -1,14 +1,14 @@
-// What a family of programs says about its arguments.
-import type { Judged, Place } from "../analysis.ts";
+// The type of an argument rule for a family of programs, and its result.
+import type { Judged, AnalysisContext } from "../analysis.ts";
 
 export interface Finding {
-  /** Why the arguments cannot be answered by an allowlist. */
+  /** Why an allowlist entry cannot cover these arguments. */
   readonly concern?: string;
-  /** Files whose content decides what happens, absolute. */
+  /** Absolute paths of files whose content decides what happens. */
   readonly scripts?: readonly string[];
 }
 
-export type Rule = (args: readonly string[], judged: Judged, place: Place) => Finding;
+export type Rule = (args: readonly string[], judged: Judged, context: AnalysisContext) => Finding;
 
 export const fine: Finding = {};
 

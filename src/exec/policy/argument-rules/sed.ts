@@ -1,4 +1,4 @@
-// sed: scripts made of addresses and commands that only print; no files, no e, no w, no -i.
+// sed: accepts scripts of addresses and commands that only print; rejects files, e, w and -i.
 import { readOptions } from "./options.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
@@ -10,18 +10,18 @@ export const sedRule: Rule = (args) => {
     longValued: "--expression --line-length",
   });
   if (read === undefined) return concern("sed is given an option that writes or reads files, or that is not known");
-  // Other seds have -l without a value: what follows must not be a script in disguise.
+  // Other versions of sed have -l without a value, and then the next word would be a script.
   if (read.options.some(({ name, value }) => name === "-l" && !/^\d{1,6}$/.test(value ?? "")))
-    return concern("sed is given a length that is none");
+    return concern("sed is given a line length that is not a number");
   const given = read.options.flatMap(({ name, value }) =>
     name === "-e" || name === "--expression" ? [value ?? ""] : [],
   );
   const scripts = given.length > 0 ? given : read.operands.slice(0, 1);
   const bad = scripts.find((script) => !onlyPrints(script));
-  return bad === undefined ? fine : concern("its sed script holds more than plain edits of the stream");
+  return bad === undefined ? fine : concern("its sed script does more than edit the stream");
 };
 
-/** Reads the script once from left to right; the first thing that is not known ends it. */
+/** Reads the script once from left to right and stops at the first unknown part. */
 function onlyPrints(script: string): boolean {
   let rest = script;
   while (rest !== "") {
@@ -47,13 +47,13 @@ function afterAddress(text: string): string {
   return rest.slice(second[0].length).replace(/^(?:\s*!)*\s*/, "");
 }
 
-/** `:a`, `b a`, `t`: seds that read on to the end of the line run less of it, never more. */
+/** `:a`, `b a`, `t`: versions of sed that read to the end of the line run less of it, never more. */
 const jump = /^(?::\s*\w+|[bt](?:\s*\w+)?)\s*(?=[;}\n]|$)/;
 
-/** A line to print, written behind its letter; a backslash could make the next line part of it, or not. */
+/** Text to print after its letter. A backslash is rejected, because versions differ in whether the next line belongs to it. */
 const line = /^[aic][ \t]+[^\s\\][^\\\n]*(?=\n|$)/;
 
-/** What follows one command; undefined when it is not one of the plain ones. */
+/** The text after one command; undefined when the command is not a plain one. */
 function afterCommand(text: string): string | undefined {
   if (text.startsWith("{")) return text.slice(1);
   const simple = /^(?:[pPdDgGhHxnNz=]|[lqQ]\s*\d*)\s*(?=[;}\n]|$)/.exec(text);
@@ -69,7 +69,7 @@ function afterCommand(text: string): string | undefined {
   return flags === null ? undefined : body.slice(flags[0].length);
 }
 
-/** Behind the second mark. A mark inside a character set is refused by the flags that then do not fit. */
+/** The text after the second delimiter. A delimiter inside a character set leaves invalid flags, which are rejected. */
 function afterParts(text: string, mark: string): string | undefined {
   let seen = 0;
   for (let at = 0; at < text.length; at++) {

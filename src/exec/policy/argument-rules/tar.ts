@@ -1,4 +1,4 @@
-// tar: a closed list of options; nothing that starts a helper, reads options from files or talks to other machines.
+// tar: accepts listed options; rejects those that start a helper, read options from files or contact other machines.
 import { readOptions } from "./options.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
@@ -18,11 +18,11 @@ export const tarRule: Rule = (args) => {
     .filter(({ name }) => name === "-f" || name === "--file")
     .map(({ value }) => value ?? "");
   return archives.some((archive) => archive.includes(":"))
-    ? concern("tar is told to reach an archive on another machine")
+    ? concern("tar is given an archive on another machine")
     : fine;
 };
 
-/** The old form: the first word is a cluster of letters, their values follow in order. */
+/** The old form: the first word is a cluster of letters, and their values follow in order. */
 function dashed(args: readonly string[]): readonly string[] {
   const [first = "", ...rest] = args;
   if (first === "" || first.startsWith("-")) return args;

@@ -1,16 +1,16 @@
-// The reading of command lines: what is understood and as what, what is not and why, what is an error.
+// How command lines are read: which are understood, which are not and why, which are errors.
 import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 
 import { OpenClawError } from "../../core/error.ts";
-import { analyse } from "./analyse.ts";
-import { openGround } from "./fixture.cases.ts";
+import { analyze } from "./analyze.ts";
+import { openPolicyFixture } from "./fixture.cases.ts";
 
-const ground = openGround();
-const { place, workspace } = ground;
-after(() => ground.close());
+const fixture = openPolicyFixture();
+const { context, workspace } = fixture;
+after(() => fixture.close());
 
 describe("words of a pipeline", () => {
   const rows: readonly [command: string, argv: readonly (readonly string[])[]][] = [
@@ -37,14 +37,14 @@ describe("words of a pipeline", () => {
     ["ls *.ts", [["ls", "a.ts", "b.ts"]]],
     ["ls ?.ts [ab].ts [!a].ts", [["ls", "a.ts", "b.ts", "a.ts", "b.ts", "b.ts"]]],
     ["ls *.none '*.ts'", [["ls", "*.none", "*.ts"]]],
-    ["ls ~ ~/x '~/x' a~", [["ls", place.home, `${place.home}/x`, "~/x", "a~"]]],
+    ["ls ~ ~/x '~/x' a~", [["ls", context.home, `${context.home}/x`, "~/x", "a~"]]],
     ["nice ls", [["nice", "/usr/bin/ls"]]],
     ["timeout -s KILL 5 nice -n 5 ls", [["timeout", "-s", "KILL", "5", "/usr/bin/nice", "-n", "5", "/usr/bin/ls"]]],
     ["env FOO=1 ls", [["env", "FOO=1", "/usr/bin/ls"]]],
   ];
   for (const [command, argv] of rows) {
     it(JSON.stringify(command), async () => {
-      const analysis = await analyse(command, place);
+      const analysis = await analyze(command, context);
       assert.deepEqual(
         { kind: analysis.kind, argv: analysis.segments.map((segment) => segment.argv) },
         { kind: "pipeline", argv },
@@ -52,8 +52,8 @@ describe("words of a pipeline", () => {
     });
   }
 
-  it("assignments, streams, wrappers and the folder", async () => {
-    const analysis = await analyse("cd src && FOO='a b' nice ls 2>&1 </dev/null | wc >/dev/null 2>&1", place);
+  it("reads assignments, streams, wrappers and the folder", async () => {
+    const analysis = await analyze("cd src && FOO='a b' nice ls 2>&1 </dev/null | wc >/dev/null 2>&1", context);
     assert.equal(analysis.cwd, join(workspace, "src"));
     assert.deepEqual(
       analysis.segments.map(({ env, errors, output, input, wrappers, judged }) => ({
@@ -79,7 +79,7 @@ describe("words of a pipeline", () => {
   });
 });
 
-describe("more than words", () => {
+describe("lines that need a shell", () => {
   const rows: readonly [command: string, code: string][] = [
     ["ls; ls", "exec.chain"],
     ["ls && ls", "exec.chain"],
@@ -190,10 +190,10 @@ describe("more than words", () => {
     [Array.from({ length: 40 }, () => "cat").join("|"), "exec.chain"],
   ];
   mkdirSync(join(workspace, "folder"));
-  symlinkSync(ground.out, join(workspace, "leads-out"));
+  symlinkSync(fixture.out, join(workspace, "leads-out"));
   for (const [command, code] of rows) {
     it(`${JSON.stringify(command.slice(0, 60))} → ${code}`, async () => {
-      const analysis = await analyse(command, place);
+      const analysis = await analyze(command, context);
       assert.deepEqual(
         { kind: analysis.kind, code: analysis.kind === "other" ? analysis.code : "" },
         { kind: "other", code },
@@ -201,8 +201,8 @@ describe("more than words", () => {
     });
   }
 
-  it("tells the programs it can see, at any depth", async () => {
-    const analysis = await analyse("if ls; then x=$(wc -l) && (cat a; $y); fi", place);
+  it("lists the programs that it can read, at any depth", async () => {
+    const analysis = await analyze("if ls; then x=$(wc -l) && (cat a; $y); fi", context);
     assert.deepEqual(
       analysis.segments.map((segment) => segment.argv),
       [["ls"], ["wc", "-l"], ["cat", "a"]],
@@ -210,7 +210,7 @@ describe("more than words", () => {
   });
 });
 
-describe("no command line at all", () => {
+describe("text that is not a command line", () => {
   for (const command of [
     "",
     "  \n\t",
@@ -224,50 +224,50 @@ describe("no command line at all", () => {
   ]) {
     it(JSON.stringify(command), async () => {
       await assert.rejects(
-        analyse(command, place),
+        analyze(command, context),
         (error) => error instanceof OpenClawError && error.code === "exec.bad-command",
       );
     });
   }
 
-  it("the word time with nothing to measure", async () => {
+  it("rejects the keyword time without a command", async () => {
     for (const command of ["time", "time -p"]) {
-      const analysis = await analyse(command, place);
+      const analysis = await analyze(command, context);
       assert.equal(analysis.kind === "other" ? analysis.code : analysis.kind, "exec.no-command");
     }
   });
 
-  it("a login of our own", async () => {
-    await assert.rejects(analyse("nice openclaw channels login", place), { code: "exec.interactive-login" });
+  it("rejects our own interactive login", async () => {
+    await assert.rejects(analyze("nice openclaw channels login", context), { code: "exec.interactive-login" });
   });
 });
 
-it("an argument that names a guarded file, however it is written", async () => {
-  const guarded = [join(ground.out, "rules.json"), join(ground.out, "keys")];
-  symlinkSync(ground.out, join(workspace, "way"));
-  writeFileSync(join(ground.out, "rules.json"), "");
+it("rejects an argument that names a guarded file, in any spelling", async () => {
+  const guarded = [join(fixture.out, "rules.json"), join(fixture.out, "keys")];
+  symlinkSync(fixture.out, join(workspace, "way"));
+  writeFileSync(join(fixture.out, "rules.json"), "");
   const concernOf = async (command: string): Promise<string | undefined> =>
-    (await analyse(command, { ...place, guarded })).segments[0]?.concern?.code;
+    (await analyze(command, { ...context, guarded })).segments[0]?.concern?.code;
   for (const command of [
-    `tee ${ground.out}/rules.json`,
-    `tee ${ground.out}/../out/rules.json`,
+    `tee ${fixture.out}/rules.json`,
+    `tee ${fixture.out}/../out/rules.json`,
     "tee ../out/rules.json",
     "tee way/rules.json",
     "dd of=way/rules.json",
     "curl -oway/rules.json x",
-    `cp --target-directory=${ground.out}/keys x`,
+    `cp --target-directory=${fixture.out}/keys x`,
     "cat way/keys/new",
     "cat way/*.json",
   ])
     assert.equal(await concernOf(command), "exec.guarded", command);
-  for (const command of ["tee rules.json", `cat ${ground.out}/other`, "echo keys"])
+  for (const command of ["tee rules.json", `cat ${fixture.out}/other`, "echo keys"])
     assert.equal(await concernOf(command), undefined, command);
   mkdirSync(join(workspace, "tree"), { recursive: true });
   writeFileSync(join(workspace, "tree", "rules.json"), "");
   for (const command of [
     "cp tree/rules.json way",
     "cp -tway tree/rules.json",
-    `cp --target-directory=${ground.out} tree/rules.json`,
+    `cp --target-directory=${fixture.out} tree/rules.json`,
     "mv -f tree/rules.json way/",
     "cp -r tree/. way",
     "cp -rT tree way",
@@ -277,12 +277,12 @@ it("an argument that names a guarded file, however it is written", async () => {
     "tar -Cway -cf - rules.json",
     "unzip -o x.zip -d way",
     "rm -rf way/",
-    `chmod -R 777 ${ground.out}`,
-    `mv ${ground.out} x`,
+    `chmod -R 777 ${fixture.out}`,
+    `mv ${fixture.out} x`,
     "curl --output-dir way -o rules.json http://x/",
     "curl -d @way/rules.json http://x/",
     "curl -F f=@way/rules.json http://x/",
-    `nice cp tree/rules.json ${ground.out}`,
+    `nice cp tree/rules.json ${fixture.out}`,
   ])
     assert.equal(await concernOf(command), "exec.guarded", command);
   for (const command of [
@@ -296,25 +296,25 @@ it("an argument that names a guarded file, however it is written", async () => {
     "rm -rf tree",
     "unzip -o x.zip -d tree",
     "find way -maxdepth 1",
-    `ls / ${ground.out}`,
+    `ls / ${fixture.out}`,
   ])
     assert.notEqual(await concernOf(command), "exec.guarded", command);
 });
 
-it("a pattern of many stars ends at once", async () => {
+it("matches a pattern of many stars quickly", async () => {
   writeFileSync(join(workspace, "a".repeat(200)), "");
   const pattern = `${"*a".repeat(60)}*b`;
-  const analysis = await analyse(`ls ${pattern}`, place);
+  const analysis = await analyze(`ls ${pattern}`, context);
   assert.deepEqual(analysis.segments[0]?.argv, ["ls", pattern]);
 });
 
-it("hidden files are matched only by a written dot, folders only where a slash follows", async () => {
+it("matches hidden files only by a written dot, and folders only before a slash", async () => {
   mkdirSync(join(workspace, "deep/one"), { recursive: true });
   writeFileSync(join(workspace, "deep/.hidden"), "");
   writeFileSync(join(workspace, "deep/file"), "");
   writeFileSync(join(workspace, "deep/one/[x]"), "");
   const words = async (command: string): Promise<readonly string[]> =>
-    (await analyse(command, place)).segments[0]?.argv.slice(1) ?? [];
+    (await analyze(command, context)).segments[0]?.argv.slice(1) ?? [];
   assert.deepEqual(await words("ls deep/*"), ["deep/file", "deep/one"]);
   assert.deepEqual(await words("ls deep/.h*"), ["deep/.hidden"]);
   assert.deepEqual(await words("ls deep/*/"), ["deep/one/"]);

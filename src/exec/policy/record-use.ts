@@ -1,18 +1,18 @@
-// Notes in the approvals file when an entry was used, for what and under which path.
+// Records in the approvals file when an entry was used, for which command and at which path.
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 
 import { writeFileAtomic } from "../../base/atomic-file.ts";
-import { hideCommandSecrets } from "../../base/command-secrets.ts";
+import { redactCommand } from "../../base/command-secrets.ts";
 import { judgedOf } from "./argument-rules.ts";
 import type { EntryRef } from "./effective.ts";
-import { approvalsPath, readApprovals, whileAlone } from "./file.ts";
+import { approvalsPath, readApprovals, withApprovalsLock } from "./file.ts";
 import { matchesPath } from "./allowlist.ts";
 import type { Plan } from "./plan.ts";
 
 type Json = Record<string, unknown>;
 
-/** Entries that are gone or changed since are left alone; so is every key we do not know. */
+/** Skips entries that were removed or changed, and keeps unknown keys. */
 export function recordUse(
   state: string,
   matched: readonly EntryRef[],
@@ -21,8 +21,8 @@ export function recordUse(
   home = homedir(),
 ): void {
   if (matched.length === 0) return;
-  whileAlone(state, () => {
-    // Refuses a file that became unreadable, instead of writing over it; one that is gone has nothing to note in.
+  withApprovalsLock(state, () => {
+    // Throws for a file that became unreadable instead of overwriting it; a missing file has no entries to update.
     if (!readApprovals(state).exists) return;
     const path = approvalsPath(state);
     const file = JSON.parse(readFileSync(path, "utf8")) as Json;
@@ -41,7 +41,7 @@ function note(file: Json, ref: EntryRef, plan: Plan, now: number, home: string):
   allowlist[at] = {
     ...entry,
     lastUsedAt: now,
-    lastUsedCommand: hideCommandSecrets(plan.command).slice(0, 1000).toWellFormed(),
+    lastUsedCommand: redactCommand(plan.command).slice(0, 1000).toWellFormed(),
     ...(used === undefined ? {} : { lastResolvedPath: used.path }),
   };
   return true;

@@ -1,19 +1,19 @@
-// Notes of use for the approvals file, gathered: a file that people edit is not rewritten for every command.
+// Collects the use of allowlist entries and writes it in batches, so that the approvals file is not rewritten for every command.
 import type { Log } from "../../base/log.ts";
 import type { EntryRef } from "./effective.ts";
 import type { Plan } from "./plan.ts";
-import { recordUse } from "./use.ts";
+import { recordUse } from "./record-use.ts";
 
-export interface UseNotes {
+export interface UsageBatch {
   note(matched: readonly EntryRef[], plan: Plan): void;
-  /** Writes what is gathered. */
+  /** Writes what was collected. */
   close(): void;
 }
 
 const GATHER_MS = 1000;
 
-export function createUseNotes(stateDir: string, home: string, now: () => number, log: Log): UseNotes {
-  /** The last use of an entry is the one that is kept. */
+export function createUsageBatch(stateDir: string, home: string, now: () => number, log: Log): UsageBatch {
+  /** Only the last use of an entry is stored. */
   const gathered = new Map<string, { readonly ref: EntryRef; readonly plan: Plan; readonly at: number }>();
   let timer: NodeJS.Timeout | undefined;
   const write = (): void => {
@@ -25,7 +25,7 @@ export function createUseNotes(stateDir: string, home: string, now: () => number
       try {
         recordUse(stateDir, [ref], plan, at, home);
       } catch (error) {
-        log.warn("the use of an allowlist entry could not be noted", { pattern: ref.pattern, error });
+        log.warn("could not record the use of an allowlist entry", { pattern: ref.pattern, error });
       }
     }
   };
