@@ -10,10 +10,14 @@ const intimate: ReadonlySet<string> = new Set(["camera.snap", "camera.clip", "sc
 const neverInvoked = /^system\.execApprovals\./i;
 
 /** Throws `node.command-refused` for a command that may not be sent. */
-export function requireInvokable(command: string, config: Config): void {
+export function requireInvokable(command: string, nodeId: string, config: Config): void {
   const { allowCommands = [], denyCommands = [] } = config.gateway?.nodes ?? {};
   if (neverInvoked.test(command.trim()))
-    throw refused(command, "use exec.approvals.node.get and exec.approvals.node.set", "openclaw approvals get --node");
+    throw refused(
+      command,
+      "use exec.approvals.node.get and exec.approvals.node.set",
+      `openclaw approvals get --node ${visible(nodeId, 100)}`,
+    );
   if (denyCommands.includes(command)) throw refused(command, "command denied", "gateway.nodes.denyCommands");
   if (intimate.has(command) && !allowCommands.includes(command))
     throw refused(command, "command not allowlisted", "gateway.nodes.allowCommands");

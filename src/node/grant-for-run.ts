@@ -18,7 +18,7 @@ interface Wanted {
  * Node hosts compare `rawCommand` with their allowlist and then run `command`, so different text would bypass the
  * allowlist.
  */
-export function requireTrueText({ command, rawCommand }: Readonly<Record<string, unknown>>): void {
+export function requireMatchingText({ command, rawCommand }: Readonly<Record<string, unknown>>): void {
   if (rawCommand === undefined || rawCommand === null) return;
   const argv = Array.isArray(command) ? command.map(String) : [];
   if (

@@ -1,31 +1,26 @@
-// The commands of a headless node: running commands, finding programs, and its own approvals file.
+// The commands of a headless node: running commands, finding programs, its own approvals file, and its browsers.
 import { OpenClawError } from "../../core/error.ts";
 import { checker, Type } from "../../core/schema.ts";
 import { ApprovalsFileSchema } from "../../protocol/methods/approvals.ts";
 import { readApprovals, withoutToken, writeApprovals } from "../../exec/policy/file.ts";
 import { identifyProgram } from "../../exec/policy/programs.ts";
+import { BROWSER_PROXY } from "../browser-target.ts";
 import type { RunCall, SystemRun } from "./run.ts";
-
-/** Declared to the gateway at connect. */
-export const hostCommands = [
-  "system.run",
-  "system.run.prepare",
-  "system.which",
-  "system.execApprovals.get",
-  "system.execApprovals.set",
-] as const;
 
 export interface CommandDeps {
   readonly run: SystemRun;
   readonly stateDir: string;
   readonly path: readonly string[];
+  /** `browser.proxy`; absent when this node offers no browser. */
+  readonly browser?: Command | undefined;
 }
 
 /** Throws OpenClawError with a message for the caller. */
 export type Command = (params: unknown, call: RunCall) => unknown;
 
-export function createCommands({ run, stateDir, path }: CommandDeps): Readonly<Record<string, Command>> {
-  const commands: Record<(typeof hostCommands)[number], Command> = {
+/** Their names are declared to the gateway at connect. */
+export function createCommands({ run, stateDir, path, browser }: CommandDeps): Readonly<Record<string, Command>> {
+  return {
     "system.run": (params, call) => run.run(params, call),
     "system.run.prepare": (params) => run.prepare(params),
     "system.which": (params) => which(params, path),
@@ -34,8 +29,8 @@ export function createCommands({ run, stateDir, path }: CommandDeps): Readonly<R
       const { file, baseHash } = change.parse(params, "wire.invalid-request", "system.execApprovals.set params");
       return withoutToken(writeApprovals(stateDir, file, baseHash));
     },
+    ...(browser === undefined ? {} : { [BROWSER_PROXY]: browser }),
   };
-  return commands;
 }
 
 const change = checker(

@@ -5,7 +5,7 @@ import { WIRE_LIMITS, type WireError } from "../../protocol/frame.ts";
 
 import { systemClock } from "../../base/clock.ts";
 import { readVersion } from "../../base/version.ts";
-import { hostCommands } from "./commands.ts";
+import { BROWSER_PROXY } from "../browser-target.ts";
 import type { NodeState } from "./state.ts";
 import type { HostWire } from "./wire-port.ts";
 
@@ -20,6 +20,8 @@ export interface ConnectFacts {
   /** The PATH of commands on this node. */
   readonly pathEnv: string;
   readonly secret: Secret;
+  /** Names of the offered commands. */
+  readonly commands: readonly string[];
 }
 
 export interface Hello {
@@ -40,7 +42,7 @@ export type Connected =
   | { readonly ok: false; readonly refusal: Refusal };
 
 const CONNECT_MS = 15_000;
-/** Timers are limited to 24 days and fire at once beyond that. */
+/** Timers are limited to 24 days and fire immediately beyond that. */
 const LONGEST_TICK_MS = 600_000;
 
 /** Throws OpenClawError when the gateway does not answer. */
@@ -50,7 +52,8 @@ export async function connectNode(wire: HostWire, facts: ConnectFacts): Promise<
   return { ok: false, refusal: refusalOf(answer.error, facts) };
 }
 
-function connectParams({ identity, state, pathEnv, secret }: ConnectFacts, nonce: string): Record<string, unknown> {
+function connectParams(facts: ConnectFacts, nonce: string): Record<string, unknown> {
+  const { identity, state, pathEnv, secret, commands } = facts;
   const request = connectRequest({
     client: {
       id: "node-host",
@@ -62,7 +65,7 @@ function connectParams({ identity, state, pathEnv, secret }: ConnectFacts, nonce
     },
     role: "node",
     scopes: [],
-    caps: ["system"],
+    caps: ["system", ...(commands.includes(BROWSER_PROXY) ? ["browser"] : [])],
     identity,
     nonce,
     signedAt: systemClock.now(),
@@ -70,7 +73,7 @@ function connectParams({ identity, state, pathEnv, secret }: ConnectFacts, nonce
     token: state.token ?? secret.token,
     password: secret.password,
   });
-  return { ...request, commands: hostCommands, pathEnv };
+  return { ...request, commands, pathEnv };
 }
 
 function helloOf(payload: unknown): Hello {

@@ -25,6 +25,10 @@ export function fitFrame<Answer extends object>(answer: Answer, maxFrameBytes: n
   return cut();
 }
 
+export function isTooLong(answer: object, maxFrameBytes: number): boolean {
+  return sizeOf(answer) > maxFrameBytes - FRAME_OVERHEAD_BYTES;
+}
+
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 const dropBeginning = (text: string): string => text.slice(Math.ceil(text.length / 4)).toWellFormed();

@@ -61,7 +61,7 @@ interface StateWriter {
   noteLink(link: Omit<LinkState, "sinceMs">): void;
 }
 
-/** `lost`: it had served. `again`: reconnect at once with another credential. */
+/** `lost`: it had served. `again`: reconnect immediately with another credential. */
 type End = "stopped" | "lost" | "pairing" | "later" | "again";
 
 async function oneConnection(
@@ -74,8 +74,14 @@ async function oneConnection(
   let wire: HostWire | undefined;
   try {
     wire = await deps.dial();
-    const { identity, pathEnv, secret } = deps;
-    const connected = await connectNode(wire, { identity, pathEnv, secret, state: state() });
+    const { identity, pathEnv, secret, commands } = deps;
+    const connected = await connectNode(wire, {
+      identity,
+      pathEnv,
+      secret,
+      state: state(),
+      commands: Object.keys(commands),
+    });
     if (!connected.ok) return refused(connected.refusal, deps, state(), writer);
     const { hello } = connected;
     if (hello.deviceToken !== undefined && hello.deviceToken !== state().token)

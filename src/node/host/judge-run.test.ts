@@ -14,10 +14,10 @@ after(() => rmSync(state, { recursive: true, force: true }));
 const path = ["/usr/local/bin", "/usr/bin", "/bin"];
 
 async function judged(command: readonly string[], prefix: readonly string[]): Promise<string> {
-  const place = { cwd: state, workspace: state, home: state, path: [...prefix, ...path], guarded: [] };
-  const job: ResolvedRun = { ...parseRun({ command }, "node"), place, prefix };
-  const { judgement } = await judgeRun(job, state, false);
-  return `${judgement.outcome} ${judgement.code}`;
+  const context = { cwd: state, workspace: state, home: state, path: [...prefix, ...path], guarded: [] };
+  const job: ResolvedRun = { ...parseRun({ command }, "node"), context, prefix };
+  const { judgment } = await judgeRun(job, state, false);
+  return `${judgment.outcome} ${judgment.code}`;
 }
 
 function allow(...patterns: readonly string[]): void {

@@ -40,14 +40,14 @@ describe("a request", () => {
   for (const [what, params] of [
     ["nothing", undefined],
     ["no command", {}],
-    ["a line instead of words", { command: "ls" }],
+    ["a string instead of arguments", { command: "ls" }],
     ["no words", { command: [] }],
     ["an empty program", { command: [""] }],
-    ["a number among words", { command: ["ls", 1] }],
+    ["a number among the arguments", { command: ["ls", 1] }],
     ["a NUL", { command: ["ls", "a\0b"] }],
     ["half a character", { command: ["ls", "\ud800"] }],
-    ["a variable that is no text", { command: ["ls"], env: { A: 1 } }],
-    ["a time before now", { command: ["ls"], timeoutMs: -1 }],
+    ["a variable that is not a string", { command: ["ls"], env: { A: 1 } }],
+    ["a negative time limit", { command: ["ls"], timeoutMs: -1 }],
   ] as const)
     test(`${what} is refused`, () => {
       assert.throws(() => parseRun(params, nodeId), { code: "wire.invalid-request" });
@@ -77,7 +77,7 @@ describe("an approval", () => {
     ["another agent", { agentId: "other" }],
     ["another session", { sessionKey: "agent:main:x" }],
   ] as const)
-    test(`a plan for ${what} is none`, () => {
+    test(`rejects a plan for ${what}`, () => {
       assert.throws(() => parseRun({ ...approved, plan: { ...plan, ...change } }, nodeId), {
         code: "node-host.unplanned",
       });

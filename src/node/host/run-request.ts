@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { OpenClawError } from "../../core/error.ts";
 import { checker, Type, type Static } from "../../core/schema.ts";
 import { newId } from "../../base/ids.ts";
-import { requireTrueText, shellText } from "../grant-for-run.ts";
+import { requireMatchingText, shellText } from "../grant-for-run.ts";
 
 const maybe = <S extends Parameters<typeof Type.Optional>[0]>(schema: S) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
@@ -70,7 +70,7 @@ export function parseRun(raw: unknown, nodeId: string): RunRequest {
   const { command: argv, cwd, env, timeoutMs, agentId, sessionKey, runId } = params;
   if (params.needsScreenRecording === true)
     throw new OpenClawError("node-host.no-screen", "PERMISSION_MISSING: this node has no screen to record");
-  requireTrueText(params);
+  requireMatchingText(params);
   const script = argv[0] === "/bin/sh" ? shellText(argv) : undefined;
   return {
     argv,

@@ -3,7 +3,7 @@
 import { join, resolve } from "node:path";
 
 import { OpenClawError } from "../../core/error.ts";
-import { hideCommandSecrets } from "../../base/command-secrets.ts";
+import { redactCommand } from "../../base/command-secrets.ts";
 import type { Log } from "../../base/log.ts";
 import { expandHome, type Env } from "../../base/paths.ts";
 import { alwaysCovers } from "../../exec/policy/always.ts";
@@ -99,8 +99,8 @@ export function createSystemRun(deps: RunDeps): SystemRun {
     },
     async prepare(params) {
       const { resolved } = resolveRun(params, deps);
-      const { judgement, plan } = await judgeRun(resolved, deps.stateDir, true);
-      requireNotDenied(judgement);
+      const { judgment, plan } = await judgeRun(resolved, deps.stateDir, true);
+      requireNotDenied(judgment);
       const made = plan("content");
       return {
         frozen: planHash(made),
@@ -120,8 +120,8 @@ function resolveRun(
   const cwd = folderOf(expandFolder(request.cwd ?? deps.home, deps.home));
   rejectGatewayFolder(cwd, guardedPathsFor(deps, cwd));
   const { home, guarded } = deps;
-  const place = { cwd, workspace: cwd, home, path: [...prefix, ...deps.path], guarded };
-  return { resolved: { ...request, env, place, prefix }, notes };
+  const context = { cwd, workspace: cwd, home, path: [...prefix, ...deps.path], guarded };
+  return { resolved: { ...request, env, context, prefix }, notes };
 }
 
 /** Relative folders start at the home folder. */
@@ -140,7 +140,7 @@ async function startAllowed(deps: RunDeps, resolved: ResolvedRun, consents: Cons
     );
     requireAllowed(verdict, resolved, consents);
     call.signal.throwIfAborted();
-    const { outcome, code } = verdict.judgement;
+    const { outcome, code } = verdict.judgment;
     const why = outcome === "run" ? code : `approved (${resolved.consent?.approvalId ?? ""})`;
     deps.log.info("runs a command", { runId, agent, command, why });
     const running = await start(deps, resolved, verdict, consents, timeLimit(resolved.timeoutMs, call.deadlineMs));
@@ -157,12 +157,12 @@ async function startAllowed(deps: RunDeps, resolved: ResolvedRun, consents: Cons
 }
 
 /** Where the node's files cannot be hidden, a command allowed by the list alone needs approval. */
-async function guardedVerdict(deps: RunDeps, { place }: ResolvedRun, verdict: Verdict): Promise<Verdict> {
-  const { outcome, code } = verdict.judgement;
+async function guardedVerdict(deps: RunDeps, { context }: ResolvedRun, verdict: Verdict): Promise<Verdict> {
+  const { outcome, code } = verdict.judgment;
   if (outcome !== "run" || code !== "exec.allowed") return verdict;
-  const guard = await deps.guard.works(guardedPathsFor(deps, place.cwd));
+  const guard = await deps.guard.works(guardedPathsFor(deps, context.cwd));
   if (guard.works) return verdict;
-  return { ...verdict, judgement: judgeUnguarded(verdict.judgement, `${guard.reason} (fix: ${guard.fix})`, true) };
+  return { ...verdict, judgment: judgeUnguarded(verdict.judgment, `${guard.reason} (fix: ${guard.fix})`, true) };
 }
 
 /**
@@ -179,38 +179,38 @@ function guardedPathsFor(deps: RunDeps, cwd: string): GuardedPaths {
 }
 
 /** A deny in the file overrides every approval. Gateways and published clients match on these messages. */
-function requireAllowed({ judgement, plan }: Verdict, { runId, consent }: ResolvedRun, consents: Consents): void {
-  requireNotDenied(judgement);
+function requireAllowed({ judgment, plan }: Verdict, { runId, consent }: ResolvedRun, consents: Consents): void {
+  requireNotDenied(judgment);
   if (consent !== undefined) return consents.spend(consent.approvalId);
-  if (judgement.outcome === "run") return;
-  if (judgement.outcome === "deny") throw new OpenClawError("node-host.denied", "SYSTEM_RUN_DENIED: allowlist miss");
+  if (judgment.outcome === "run") return;
+  if (judgment.outcome === "deny") throw new OpenClawError("node-host.denied", "SYSTEM_RUN_DENIED: allowlist miss");
   // Freezes what the owner will be asked about; the command must still match it when it runs.
   consents.freeze(runId, plan("content"));
   throw new OpenClawError("node-host.denied", "SYSTEM_RUN_DENIED: approval required");
 }
 
-function requireNotDenied({ code, reason }: Verdict["judgement"]): void {
+function requireNotDenied({ code, reason }: Verdict["judgment"]): void {
   if (code === "exec.denied") throw new OpenClawError("node-host.denied", `SYSTEM_RUN_DISABLED: ${reason}`);
 }
 
 async function start(
   deps: RunDeps,
   resolved: ResolvedRun,
-  { judgement, isFull, plan: planFor }: Verdict,
+  { judgment, isFull, plan: planFor }: Verdict,
   consents: Consents,
   timeoutMs: number | undefined,
 ): Promise<Running> {
   if (isFull) return startArgv(deps, resolved, timeoutMs);
   // A separate folder, because a gateway with the same state folder clears its own.
   const startDeps = { start: deps.start, env: deps.env, stateDir: join(deps.stateDir, "node") };
-  const options = { tty: false, timeoutMs, errorsApart: true };
-  if (judgement.outcome === "run" && judgement.code === "exec.allowed" && resolved.consent?.frozen === undefined) {
-    const plan = planFor("place");
-    const guardedPaths = guardedPathsFor(deps, resolved.place.cwd);
+  const options = { tty: false, hasInput: false, timeoutMs, errorsApart: true };
+  if (judgment.outcome === "run" && judgment.code === "exec.allowed" && resolved.consent?.frozen === undefined) {
+    const plan = planFor("identity");
+    const guardedPaths = guardedPathsFor(deps, resolved.context.cwd);
     rejectGatewayFolder(plan.cwd.path, guardedPaths);
     const guard: PlanStart["guard"] = (launch) => deps.guard.wrap(launch, guardedPaths);
-    const running = await startPlan(startDeps, plan, { ...options, more: judgement.env, guard });
-    deps.noteUse(judgement.matched, plan);
+    const running = await startPlan(startDeps, plan, { ...options, more: judgment.env, guard });
+    deps.noteUse(judgment.matched, plan);
     return running;
   }
   const plan = planFor("content");
@@ -224,9 +224,9 @@ async function start(
 
 async function startArgv(deps: RunDeps, resolved: ResolvedRun, timeoutMs: number | undefined): Promise<Running> {
   const { argv, env: more } = exactArgv(resolved);
-  const env = { ...childEnvironment({ gateway: deps.env, call: resolved.env, path: resolved.place.path }), ...more };
+  const env = { ...childEnvironment({ gateway: deps.env, call: resolved.env, path: resolved.context.path }), ...more };
   const limit = timeoutMs === undefined ? {} : { timeoutMs };
-  return deps.start({ pipeline: [{ launch: { argv, cwd: resolved.place.cwd, env } }], errorsApart: true, ...limit });
+  return deps.start({ pipeline: [{ launch: { argv, cwd: resolved.context.cwd, env } }], errorsApart: true, ...limit });
 }
 
 /** Applied when the caller does not cancel the request by itself. */
@@ -277,7 +277,7 @@ function factsOf(resolved: ResolvedRun): Record<string, unknown> {
 
 /** Shortened and redacted for logs and events, since a request may hold megabytes and secrets. */
 function shownOf({ text }: ResolvedRun): string {
-  return hideCommandSecrets(text.slice(0, 20_000)).slice(0, 2000).toWellFormed();
+  return redactCommand(text.slice(0, 20_000)).slice(0, 2000).toWellFormed();
 }
 
 function endOf(text: string): string {

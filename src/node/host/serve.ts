@@ -4,7 +4,7 @@ import { parseStrict } from "../../core/strict-json.ts";
 import { checker, Type } from "../../core/schema.ts";
 import type { Log } from "../../base/log.ts";
 import type { Command } from "./commands.ts";
-import { fitFrame } from "./fit-frame.ts";
+import { fitFrame, isTooLong } from "./fit-frame.ts";
 import type { RunCall } from "./run.ts";
 import type { HostWire } from "./wire-port.ts";
 
@@ -36,7 +36,7 @@ export function serve(deps: ServeDeps): { close(): Promise<void> } {
   const live = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
 
   const stopListening = wire.onEvent((event, payload) => {
-    if (event === "node.invoke.cancel") return live.get(cancelledId(payload))?.stop.abort();
+    if (event === "node.invoke.cancel") return live.get(canceledId(payload))?.stop.abort();
     if (event !== "node.invoke.request" || !invokeRequest.is(payload) || payload.nodeId !== nodeId) return;
     const { id } = payload;
     if (live.has(id)) return;
@@ -78,8 +78,10 @@ async function answer(
       .catch((error: unknown) => log.debug("could not send a report to the gateway", { event, error }));
   };
   const outcome = await attempt(request, commands, { deadlineMs: request.timeoutMs, signal, report }, log);
-  const params = { id, nodeId, ...outcome };
-  const { ok } = await wire.request("node.invoke.result", fitFrame(params, maxFrameBytes), ANSWER_MS);
+  const fitted = fitFrame({ id, nodeId, ...outcome }, maxFrameBytes);
+  // The gateway closes the connection for a longer frame.
+  const params = isTooLong(fitted, maxFrameBytes) ? { id, nodeId, ...tooLong } : fitted;
+  const { ok } = await wire.request("node.invoke.result", params, ANSWER_MS);
   if (!ok) log.warn("the gateway rejected an answer", { id, command });
 }
 
@@ -105,6 +107,8 @@ async function attempt(
       log.error("a request failed unexpectedly", { command, error });
       return failed("UNAVAILABLE", "the node failed; see its log for the reason");
     }
+    if (error.code.startsWith("browser."))
+      return failed(error.code, error.hint === undefined ? error.message : `${error.message}; ${error.hint}`);
     const isBad = /^(?:wire\.|node\.other-text|exec\.rejected-variable|exec\.bad-)/.test(error.code);
     return failed(isBad ? "INVALID_REQUEST" : "UNAVAILABLE", error.message);
   }
@@ -115,7 +119,9 @@ const failed = (code: string, message: string): Outcome => ({
   error: { code, message: message.slice(0, 2000).toWellFormed() },
 });
 
-function cancelledId(payload: unknown): string {
+const tooLong = failed("UNAVAILABLE", "the answer is too long for one message: ask for less of it");
+
+function canceledId(payload: unknown): string {
   return typeof payload === "object" && payload !== null && "id" in payload && typeof payload.id === "string"
     ? payload.id
     : "";

@@ -24,14 +24,14 @@ describe("node.json", () => {
     assert.deepEqual(nextNodeState(kept, { gateway }, fresh), kept);
   });
   test("drops the token for another gateway, port, TLS setting or id", () => {
-    for (const wishes of [
+    for (const options of [
       { gateway: { ...gateway, host: "other" } },
       { gateway: { ...gateway, port: 2 } },
       { gateway: { ...gateway, tls: true } },
       { gateway, nodeId: "new" },
       { gateway, nodeId: "old" },
     ])
-      assert.equal(nextNodeState(kept, wishes, fresh).token, undefined, JSON.stringify(wishes));
+      assert.equal(nextNodeState(kept, options, fresh).token, undefined, JSON.stringify(options));
   });
   test("starts with a new id and the host name", () => {
     assert.deepEqual(nextNodeState(undefined, { gateway }, fresh), {
