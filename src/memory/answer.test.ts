@@ -1,4 +1,4 @@
-// An answer shows each place once, best first, no more than asked for, cited where that is wanted.
+// A search result shows each passage once, best first, at most as many as requested, with citations where configured.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -20,7 +20,7 @@ const places = (found: readonly Found[], more: Partial<Parameters<typeof hitsOf>
     ({ path, startLine, endLine }) => `${path}:${startLine}-${endLine}`,
   );
 
-test("shows neighboring chunks with the same lines once and fills the free place", () => {
+test("shows overlapping chunks once and fills the free place", () => {
   const found = [
     chunk(1, "a.md", 1, "x\ntea\ny", 0.9),
     chunk(2, "a.md", 2, "tea\ny", 0.8),
@@ -32,7 +32,7 @@ test("shows neighboring chunks with the same lines once and fills the free place
   assert.deepEqual(places(found, { minScore: 0.75 }), ["a.md:1-3"]);
 });
 
-test("parts of one long line are different places, the same part is not", () => {
+test("treats parts of one long line as different passages, but the same part as one", () => {
   const found = [
     chunk(1, "a.md", 1, "tea one", 0.9),
     chunk(2, "a.md", 1, "tea two", 0.8),
@@ -41,7 +41,7 @@ test("parts of one long line are different places, the same part is not", () => 
   assert.deepEqual(places(found), ["a.md:1-1", "a.md:1-1"]);
 });
 
-test("a citation stands in its own field and at the end of the snippet", () => {
+test("puts a citation in its own field and at the end of the snippet", () => {
   const [cited] = hitsOf([chunk(1, "a.md", 4, "tea", 0.98765)], {
     query: "tea",
     minScore: 0,

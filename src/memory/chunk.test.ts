@@ -7,13 +7,13 @@ import { chunkText } from "./chunk.ts";
 
 const small = { tokens: 10, overlap: 3 };
 
-test("a short text is one piece; blank lines at its ends are no part of it", () => {
+test("returns one chunk for a short text, without blank lines at its ends", () => {
   assert.deepEqual(chunkText("\n\n# Tea\n\nGreen.\n\n", { tokens: 400, overlap: 80 }), [
     { startLine: 3, endLine: 5, text: "# Tea\n\nGreen." },
   ]);
 });
 
-test("empty texts and blank texts give no piece", () => {
+test("returns no chunk for empty and blank texts", () => {
   assert.deepEqual(
     ["", "\n", " \t\r\n \n"].map((text) => chunkText(text, small)),
     [[], [], []],
@@ -28,7 +28,7 @@ test("shares the last lines of a chunk with the next one", () => {
   ]);
 });
 
-test("a long line is cut at spaces and keeps its number", () => {
+test("splits a long line at spaces and keeps its number", () => {
   const line = Array.from({ length: 40 }, (_each, at) => `word${at}`).join(" ");
   const chunks = chunkText(`first\n${line}\nlast`, small);
   assert.deepEqual([chunks.at(0)?.startLine, chunks.at(-1)?.endLine], [1, 3]);
@@ -36,17 +36,17 @@ test("a long line is cut at spaces and keeps its number", () => {
   assert.ok(chunks.slice(1, -1).every(({ startLine, endLine }) => startLine === 2 && endLine === 2));
 });
 
-test("line ends of Windows are no part of the text", () => {
+test("leaves Windows line ends out of the text", () => {
   assert.deepEqual(chunkText("a\r\nb\r\n", small), [{ startLine: 1, endLine: 2, text: "a\nb" }]);
 });
 
-test("scripts in which a character is a word get smaller pieces", () => {
+test("makes smaller chunks for scripts in which a character is a word", () => {
   const chunks = chunkText("会".repeat(100), { tokens: 20, overlap: 0 });
   assert.ok(chunks.every(({ text }) => text.length <= 20));
   assert.equal(chunks.map(({ text }) => text).join(""), "会".repeat(100));
 });
 
-test("any text: every written line is in a piece, line numbers are exact, no character is torn", () => {
+test("covers every line of any text with exact line numbers and whole characters", () => {
   const line = fc.oneof(
     fc.string({ maxLength: 30 }),
     fc.constantFrom("", "  ", "😀".repeat(60), "x".repeat(200), "会议 notes"),

@@ -1,4 +1,4 @@
-// The index at work on real files: what is written is found, what changes is found again, what breaks is built anew.
+// The index on real files: finds written and changed notes, and rebuilds a broken file.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -68,7 +68,7 @@ async function find(engine: Engine, query: string, fresh = true): Promise<string
   const ask = (): ReturnType<Engine["search"]> =>
     engine.search({ query, limit: 20, audience: everything, fresh, weights });
   let found = await ask();
-  // A busy machine takes longer to read in than a search waits for it.
+  // A busy machine takes longer to index than a search waits.
   for (let tries = 0; fresh && found.indexing && tries < 3000; tries += 1) {
     await wait(20);
     found = await ask();
@@ -85,7 +85,7 @@ async function used<T>(settings: IndexSettings, use: (engine: Engine) => Promise
   }
 }
 
-test("MEMORY.md, memory/**/*.md and further Markdown paths are found, other files are not", async () => {
+test("finds MEMORY.md, memory/**/*.md and extra Markdown paths, and no other files", async () => {
   const { workspace, settings, write } = ground();
   const outer = join(dirname(workspace), "outer");
   mkdirSync(outer);
@@ -110,7 +110,7 @@ test("MEMORY.md, memory/**/*.md and further Markdown paths are found, other file
   });
 });
 
-test("memory.md counts only where there is no MEMORY.md", async () => {
+test("uses memory.md only where there is no MEMORY.md", async () => {
   const { settings, write, workspace } = ground();
   write("memory.md", "kiwi small");
   await used(settings, async (engine) => {
@@ -122,7 +122,7 @@ test("memory.md counts only where there is no MEMORY.md", async () => {
   });
 });
 
-test("no link leads the index anywhere: not a file, not a folder, not a further path, not a second name", async () => {
+test("follows no link: file, folder, extra path or second hard link", async () => {
   const { workspace, settings, write } = ground();
   const secret = join(dirname(workspace), "secret");
   mkdirSync(secret);
@@ -143,7 +143,7 @@ test("no link leads the index anywhere: not a file, not a folder, not a further 
   });
 });
 
-test("a memory folder that is a link holds no memory", async () => {
+test("ignores a memory folder that is a link", async () => {
   const { workspace, settings } = ground();
   const secret = join(dirname(workspace), "secret");
   mkdirSync(secret);
@@ -152,7 +152,7 @@ test("a memory folder that is a link holds no memory", async () => {
   await used(settings, async (engine) => assert.deepEqual(await find(engine, "kiwi"), []));
 });
 
-test("a file that is too large is left out and named", async () => {
+test("skips and names a file that is too large", async () => {
   const { settings, write, workspace } = ground();
   write("memory/ok.md", "kiwi");
   write("memory/big.md", "kiwi");
@@ -166,7 +166,7 @@ test("a file that is too large is left out and named", async () => {
   });
 });
 
-test("edits, new files, moves and removals are found with the next search", async () => {
+test("finds edits, new files, moves and removals with the next search", async () => {
   const { workspace, settings, write } = ground();
   write("memory/a.md", "apple\n");
   await used(settings, async (engine) => {
@@ -182,7 +182,7 @@ test("edits, new files, moves and removals are found with the next search", asyn
   });
 });
 
-test("an edit that leaves size and time as they were is found, too", async () => {
+test("finds an edit that keeps size and time", async () => {
   const { workspace, settings, write } = ground();
   const file = join(workspace, "memory/a.md");
   write("memory/a.md", "apple");
@@ -195,7 +195,7 @@ test("an edit that leaves size and time as they were is found, too", async () =>
   });
 });
 
-test("only what changed is read in again; a text that only moved keeps its piece", async () => {
+test("indexes only changed notes; a moved text keeps its chunk", async () => {
   const { settings, write } = ground({ chunking: { tokens: 20, overlap: 0 } });
   const part = (word: string): string => `${`${word} `.repeat(12).trim()}\n`;
   write("memory/a.md", part("alpha") + part("beta") + part("gamma"));
@@ -213,7 +213,7 @@ test("only what changed is read in again; a text that only moved keeps its piece
   });
 });
 
-test("what was read in is there after the process ended, and other settings for pieces build the index anew", async () => {
+test("keeps the index after the process ends, and rebuilds it for other chunk settings", async () => {
   const { settings, write } = ground();
   write("memory/a.md", Array.from({ length: 50 }, (_each, at) => `line ${at} plum`).join("\n"));
   const { chunks } = await used(settings, (engine) => engine.sync({}));
@@ -228,7 +228,7 @@ test("what was read in is there after the process ended, and other settings for 
   });
 });
 
-test("without a watch and without a search, the interval brings changes in", async () => {
+test("indexes changes at the interval, without a watch and without a search", async () => {
   const { settings, write } = ground({ intervalMs: 40 });
   await used(settings, async (engine) => {
     await engine.sync({});
@@ -240,7 +240,7 @@ test("without a watch and without a search, the interval brings changes in", asy
   });
 });
 
-test("a file below two of the paths is read in once", async () => {
+test("indexes a file below two of the paths once", async () => {
   const { workspace, settings, write } = ground();
   write("memory/deep/a.md", "apple");
   const twice = [join(workspace, "memory"), join(workspace, "memory", "deep", "a.md"), workspace];
@@ -249,7 +249,7 @@ test("a file below two of the paths is read in once", async () => {
   });
 });
 
-test("what is read in is found while the rest still is, also a word that was not there a moment ago", async () => {
+test("finds notes that are already indexed while indexing continues", async () => {
   const { settings, write } = ground();
   for (let at = 0; at < 800; at += 1) write(`memory/${at}.md`, `apple ${"filler words ".repeat(300)}`);
   await used(settings, async (engine) => {
@@ -265,7 +265,7 @@ test("what is read in is found while the rest still is, also a word that was not
   });
 });
 
-test("two processes never write one index: the second is told who has it", async () => {
+test("two processes never write one index: the second gets the owner's name", async () => {
   const { settings, write } = ground();
   write("memory/a.md", "apple");
   await used(settings, async () => {
@@ -275,13 +275,13 @@ test("two processes never write one index: the second is told who has it", async
 });
 
 for (const [what, harm] of [
-  ["is no database", (file: string) => writeFileSync(file, "not a database at all, just some text\n".repeat(200))],
-  ["is cut short", (file: string) => truncateSync(file, 9000)],
+  ["is not a database", (file: string) => writeFileSync(file, "not a database at all, just some text\n".repeat(200))],
+  ["is truncated", (file: string) => truncateSync(file, 9000)],
   ["is empty", (file: string) => writeFileSync(file, "")],
-  ["has torn pages", (file: string) => writeFileSync(file, torn(readFileSync(file)))],
+  ["has damaged pages", (file: string) => writeFileSync(file, torn(readFileSync(file)))],
   ["was made by another version", (file: string) => writeFileSync(file, otherVersion(readFileSync(file)))],
 ] as const)
-  test(`an index that ${what} is built anew`, async () => {
+  test(`rebuilds an index that ${what}`, async () => {
     const { settings, write } = ground();
     for (let at = 0; at < 40; at += 1) write(`memory/${at}.md`, `apple number ${at} ${"filler ".repeat(300)}`);
     await used(settings, (engine) => engine.sync({}));
@@ -304,7 +304,7 @@ function otherVersion(bytes: Buffer): Buffer {
   return bytes;
 }
 
-test("building anew leaves the old index answering until the new one is whole, and a failure leaves it for good", async () => {
+test("a rebuild keeps the old index in use until the new one is complete, and a failure keeps it", async () => {
   const { settings, write } = ground();
   for (let at = 0; at < 300; at += 1) write(`memory/${at}.md`, `apple ${"filler words ".repeat(200)}`);
   await used(settings, async (engine) => {
@@ -316,7 +316,7 @@ test("building anew leaves the old index answering until the new one is whole, a
       answers += 1;
     }
     assert.ok(answers > 0);
-    // A folder stands where the new file would be made.
+    // A folder blocks the path of the new file.
     mkdirSync(join(`${settings.file}.next`, "x"), { recursive: true });
     await assert.rejects(engine.sync({ force: true }));
     assert.equal((await find(engine, "apple", false)).length, 20);
@@ -324,7 +324,7 @@ test("building anew leaves the old index answering until the new one is whole, a
   });
 });
 
-test("the watch sees edits, new folders and removals, and a storm of writes ends in the last text", async () => {
+test("the watch notices edits, new folders and removals, and many writes end with the last text", async () => {
   const { workspace, settings, write } = ground({ watch: true });
   write("memory/a.md", "apple");
   await used(settings, async (engine) => {
@@ -353,7 +353,7 @@ test("the watch sees edits, new folders and removals, and a storm of writes ends
   });
 });
 
-test("what is written into a folder that was only just found, or made anew under its name, is not missed", async () => {
+test("notices files in a folder that is new or was created again under its name", async () => {
   const { workspace, settings, write } = ground({ watch: true });
   await used(settings, async (engine) => {
     await engine.sync({});
@@ -376,7 +376,7 @@ test("what is written into a folder that was only just found, or made anew under
 });
 
 test(
-  "killed at any moment of indexing, the next process finishes it and nothing is missing or double",
+  "after a kill at any moment of indexing, the next process completes the index without gaps or duplicates",
   { timeout: 900_000 },
   async () => {
     const { settings, write } = ground({ chunking: { tokens: 60, overlap: 10 } });
@@ -398,15 +398,15 @@ test(
       await used(settings, async (engine) => {
         const { files, chunks } = await engine.sync({});
         assert.equal(engine.status({ deep: true }).sound, true);
-        const anew = await engine.sync({ force: true });
-        assert.deepEqual({ files, chunks }, { files: total, chunks: anew.chunks }, `round ${round}`);
+        const rebuilt = await engine.sync({ force: true });
+        assert.deepEqual({ files, chunks }, { files: total, chunks: rebuilt.chunks }, `round ${round}`);
         assert.deepEqual(await find(engine, "n399x"), ["memory/399.md:1-1"]);
       });
     }
   },
 );
 
-test("texts that are no files are kept, grow, outlive a new index, and go", async () => {
+test("keeps texts that are not files, appends to them, copies them to a new index, and removes them", async () => {
   const { settings } = ground();
   const talk = { path: "sessions/s1", source: "sessions" as const, mtimeMs: 1 };
   await used(settings, async (engine) => {
@@ -433,7 +433,7 @@ test("texts that are no files are kept, grow, outlive a new index, and go", asyn
   });
 });
 
-test("scores: all words of the question beat some of them, rare words beat frequent ones, 1 is the most", async () => {
+test("scores notes with all words above notes with some, rare words above frequent ones, up to 1", async () => {
   const { settings, write } = ground();
   for (let at = 0; at < 30; at += 1) write(`memory/${at}.md`, `common note ${at}`);
   write("memory/both.md", "common zebra lantern");

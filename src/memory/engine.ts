@@ -5,12 +5,13 @@ import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promis
 import type { Ranked, VectorOptions, Vectors } from "./embed/embedder.ts";
 import { byBoth } from "./embed/hybrid.ts";
 import { createVectors } from "./embed/vectors.ts";
-import type { Indexer, MemoryDocument } from "./indexer.ts";
+import type { MemoryDocument } from "./index-writer.ts";
+import type { Indexer } from "./indexer.ts";
 import type { IndexFile } from "./index-file.ts";
 import type { IndexReport, MemorySource, SkippedFile, VectorStatus } from "./memory.ts";
-import { createSearcher, type Audience, type FoundChunk } from "./search.ts";
+import { createSearcher, type Audience, type FoundChunk, type Searcher } from "./search.ts";
 import type { IndexSettings } from "./settings.ts";
-import { openIndexSync } from "./index-sync.ts";
+import { openIndexSync, type IndexSync } from "./index-sync.ts";
 import { termsOf } from "./terms.ts";
 
 /** How long a search waits for changed notes to be indexed; the first scan may take longer. */
@@ -51,12 +52,22 @@ export interface EngineStatus {
   readonly failure?: string;
 }
 
+interface EngineSyncRequest {
+  readonly force?: boolean;
+  readonly vectors?: VectorOptions;
+}
+
+interface EngineStatusRequest {
+  readonly deep?: boolean;
+  readonly vectors?: VectorOptions;
+}
+
 export interface Engine {
   search(query: EngineQuery): Promise<EngineAnswer>;
-  sync(request: { readonly force?: boolean; readonly vectors?: VectorOptions }): Promise<IndexReport>;
+  sync(request: EngineSyncRequest): Promise<IndexReport>;
   /** Starts indexing in the background. */
   begin(): void;
-  status(request: { readonly deep?: boolean; readonly vectors?: VectorOptions }): EngineStatus;
+  status(request: EngineStatusRequest): EngineStatus;
   pending(options: VectorOptions, limit: number): ReturnType<Vectors["pending"]>;
   put(options: VectorOptions, rows: Parameters<Vectors["put"]>[0]): void;
   documents(source: MemorySource): ReturnType<Indexer["documents"]>;
@@ -69,33 +80,132 @@ export interface Engine {
 
 /** Throws `memory.busy` when another process has the index. `onChange` is called after texts were added or removed. */
 export function openEngine(settings: IndexSettings, onChange: () => void): Engine {
-  const changed = (): void => {
-    searcher.changed();
-    onChange();
-  };
-  const notes = openIndexSync(settings, { changed, replaced: reopen });
-  let searcher = createSearcher(notes.index);
-  let vectors: { readonly key: string; readonly table: Vectors; filled: boolean } | undefined;
+  return new IndexEngine(settings, onChange);
+}
 
-  function reopen(): void {
-    vectors = undefined;
-    searcher = createSearcher(notes.index);
+class IndexEngine implements Engine {
+  readonly #settings: IndexSettings;
+  readonly #onChange: () => void;
+  readonly #notes: IndexSync;
+  #searcher: Searcher;
+  #vectors: { readonly key: string; readonly table: Vectors; filled: boolean } | undefined;
+
+  constructor(settings: IndexSettings, onChange: () => void) {
+    this.#settings = settings;
+    this.#onChange = onChange;
+    this.#notes = openIndexSync(settings, { changed: () => this.#changed(), replaced: () => this.#reopen() });
+    this.#searcher = createSearcher(this.#notes.index);
   }
 
-  function vectorsOf(options: VectorOptions): Vectors {
+  async search(query: EngineQuery): Promise<EngineAnswer> {
+    const notes = this.#notes;
+    // Rejects an invalid query before waiting for anything.
+    termsOf(query.query);
+    if (query.fresh) await this.#refresh();
+    // While notes are indexed, cached counts are out of date.
+    if (notes.running !== undefined) this.#searcher.changed();
+    const [hits, isFilled] = notes.guarded(
+      () => [this.#answer(query), this.#hasVectors(query.vectors)] as const,
+      () => [[], false] as const,
+    );
+    const indexing = notes.running !== undefined || notes.isDirty();
+    return { hits, hasVectors: isFilled, indexing, ...this.#failure() };
+  }
+
+  async sync({ force = false, vectors: options }: EngineSyncRequest): Promise<IndexReport> {
+    const startedAt = performance.now();
+    this.#notes.markAll();
+    const adopt = (next: IndexFile): void => {
+      if (options !== undefined) createVectors(next.database, { ...options, adopt: this.#settings.file });
+    };
+    const { changed, removed } = await this.#notes.sync({ force, prepare: adopt });
+    const rows = bySource(this.#notes.index);
+    const sum = (key: "files" | "chunks"): number => rows.reduce((total, row) => total + row[key], 0);
+    return {
+      files: sum("files"),
+      chunks: sum("chunks"),
+      changed,
+      removed,
+      skipped: this.#notes.skipped,
+      ms: Math.round(performance.now() - startedAt),
+    };
+  }
+
+  begin(): void {
+    this.#notes.markAll();
+    this.#notes.sync().catch(() => undefined);
+  }
+
+  status({ deep = false, vectors: options }: EngineStatusRequest): EngineStatus {
+    return this.#notes.guarded(
+      () => this.#statusNow(deep, options),
+      () => ({ ...this.#statusNow(false, undefined), ...(deep ? { sound: false } : {}) }),
+    );
+  }
+
+  pending(options: VectorOptions, limit: number): ReturnType<Vectors["pending"]> {
+    return this.#notes.guarded(
+      () => this.#vectorsOf(options).pending(limit),
+      () => [],
+    );
+  }
+
+  put(options: VectorOptions, rows: Parameters<Vectors["put"]>[0]): void {
+    this.#notes.guarded(
+      () => this.#vectorsOf(options).put(rows),
+      () => undefined,
+    );
+  }
+
+  documents(source: MemorySource): ReturnType<Indexer["documents"]> {
+    return this.#notes.guarded(
+      () => this.#notes.indexer.documents(source),
+      () => [],
+    );
+  }
+
+  document(document: MemoryDocument): Promise<void> {
+    return this.#betweenRounds(() => this.#notes.indexer.document(document));
+  }
+
+  forget(path: string): Promise<boolean> {
+    return this.#betweenRounds(() => this.#notes.indexer.remove(path));
+  }
+
+  stop(): void {
+    this.#notes.stop();
+  }
+
+  close(): Promise<void> {
+    return this.#notes.close();
+  }
+
+  #changed(): void {
+    this.#searcher.changed();
+    this.#onChange();
+  }
+
+  #reopen(): void {
+    this.#vectors = undefined;
+    this.#searcher = createSearcher(this.#notes.index);
+  }
+
+  #vectorsOf(options: VectorOptions): Vectors {
     const key = JSON.stringify(options);
-    if (vectors?.key !== key) vectors = { key, table: createVectors(notes.index.database, options), filled: false };
-    return vectors.table;
+    if (this.#vectors?.key !== key)
+      this.#vectors = { key, table: createVectors(this.#notes.index.database, options), filled: false };
+    return this.#vectors.table;
   }
 
-  function hasVectors(options: VectorOptions | undefined): boolean {
+  #hasVectors(options: VectorOptions | undefined): boolean {
     if (options === undefined) return false;
-    const table = vectorsOf(options);
-    if (vectors !== undefined && !vectors.filled) vectors.filled = table.status().ready > 0;
-    return vectors?.filled === true;
+    const table = this.#vectorsOf(options);
+    if (this.#vectors?.filled === false) this.#vectors.filled = table.status().ready > 0;
+    return this.#vectors?.filled === true;
   }
 
-  async function refresh(): Promise<void> {
+  async #refresh(): Promise<void> {
+    const notes = this.#notes;
     // Lets file events that already arrived be handled first.
     await nextTurn();
     const isFirst = notes.scanMs === Number.POSITIVE_INFINITY;
@@ -105,104 +215,44 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
     await Promise.race([read, wait(isFirst ? FIRST_WAIT_MS : WAIT_MS, undefined, { ref: false })]);
   }
 
-  function answer({ query, limit, audience, vector, vectors: options, weights }: EngineQuery): EngineAnswer["hits"] {
+  #answer({ query, limit, audience, vector, vectors: options, weights }: EngineQuery): EngineAnswer["hits"] {
+    const searcher = this.#searcher;
     const byWords = (most: number): readonly Ranked[] => searcher.byWords(termsOf(query), most, audience);
     const isHybrid = vector !== undefined && options !== undefined;
-    const ranked = isHybrid ? byBoth(vectorsOf(options), { vector, limit, weights, byWords }) : byWords(limit);
+    const ranked = isHybrid ? byBoth(this.#vectorsOf(options), { vector, limit, weights, byWords }) : byWords(limit);
     const scores = new Map(ranked.map(({ id, score }) => [id, score]));
     return searcher
       .chunks([...scores.keys()], audience)
       .map((chunk) => ({ ...chunk, score: scores.get(chunk.id) ?? 0 }));
   }
 
-  function failureNow(): { failure?: string } {
-    const failure = notes.failure;
+  #failure(): { failure?: string } {
+    const { failure } = this.#notes;
     return failure === undefined ? {} : { failure };
   }
 
-  function statusNow(deep: boolean, options: VectorOptions | undefined): EngineStatus {
+  #statusNow(deep: boolean, options: VectorOptions | undefined): EngineStatus {
+    const notes = this.#notes;
     return {
-      bytes: statSync(settings.file, { throwIfNoEntry: false })?.size ?? 0,
+      bytes: statSync(this.#settings.file, { throwIfNoEntry: false })?.size ?? 0,
       bySource: bySource(notes.index),
       dirty: notes.isDirty(),
       indexing: notes.running !== undefined,
       watching: notes.isWatching(),
       skipped: notes.skipped,
-      ...failureNow(),
-      ...(options === undefined ? {} : { vectors: vectorsOf(options).status() }),
+      ...this.#failure(),
+      ...(options === undefined ? {} : { vectors: this.#vectorsOf(options).status() }),
       ...(deep ? { sound: isSound(notes.index) } : {}),
     };
   }
 
   /** Documents are written between rounds, never during one. */
-  async function betweenRounds<T>(work: () => Promise<T>): Promise<T> {
-    await notes.running?.catch(() => undefined);
+  async #betweenRounds<T>(work: () => Promise<T>): Promise<T> {
+    await this.#notes.running?.catch(() => undefined);
     const result = await work();
-    changed();
+    this.#changed();
     return result;
   }
-
-  return {
-    async search(query) {
-      // Rejects an invalid query before waiting for anything.
-      termsOf(query.query);
-      if (query.fresh) await refresh();
-      // While notes are indexed, cached counts are out of date.
-      if (notes.running !== undefined) searcher.changed();
-      const [hits, isFilled] = notes.guarded(
-        () => [answer(query), hasVectors(query.vectors)] as const,
-        () => [[], false] as const,
-      );
-      const indexing = notes.running !== undefined || notes.isDirty();
-      return { hits, hasVectors: isFilled, indexing, ...failureNow() };
-    },
-    async sync({ force = false, vectors: options }) {
-      const startedAt = performance.now();
-      notes.markAll();
-      const adopt = (next: IndexFile): void => {
-        if (options !== undefined) createVectors(next.database, { ...options, adopt: settings.file });
-      };
-      const { changed: read, removed } = await notes.sync({ force, prepare: adopt });
-      const rows = bySource(notes.index);
-      const sum = (key: "files" | "chunks"): number => rows.reduce((total, row) => total + row[key], 0);
-      return {
-        files: sum("files"),
-        chunks: sum("chunks"),
-        changed: read,
-        removed,
-        skipped: notes.skipped,
-        ms: Math.round(performance.now() - startedAt),
-      };
-    },
-    begin() {
-      notes.markAll();
-      notes.sync().catch(() => undefined);
-    },
-    status: ({ deep = false, vectors: options }) =>
-      notes.guarded(
-        () => statusNow(deep, options),
-        () => ({ ...statusNow(false, undefined), ...(deep ? { sound: false } : {}) }),
-      ),
-    pending: (options, limit) =>
-      notes.guarded(
-        () => vectorsOf(options).pending(limit),
-        () => [],
-      ),
-    put: (options, rows) =>
-      notes.guarded(
-        () => vectorsOf(options).put(rows),
-        () => undefined,
-      ),
-    documents: (source) =>
-      notes.guarded(
-        () => notes.indexer.documents(source),
-        () => [],
-      ),
-    document: (document) => betweenRounds(() => notes.indexer.document(document)),
-    forget: (path) => betweenRounds(() => notes.indexer.remove(path)),
-    stop: () => notes.stop(),
-    close: () => notes.close(),
-  };
 }
 
 function bySource({ database }: IndexFile): EngineStatus["bySource"] {

@@ -1,4 +1,4 @@
-// The index thread from outside: it starts when asked, outlives its own end, and takes over new settings in order.
+// The index thread as seen from the main thread: start, crash, and changes of settings in order.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -41,14 +41,14 @@ async function find(by: IndexThread, settings: IndexSettings, query: string): Pr
   return hits.map(({ path }) => path);
 }
 
-test("answers many calls at once, also while settings change", async () => {
+test("answers many concurrent calls, also while settings change", async () => {
   const settings = settingsIn("many");
   const other = { ...settings, debounceMs: 51 };
   const third = { ...settings, extraPaths: [home] };
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_each, at) => find(thread, [settings, other, third][at % 3] ?? settings, "apple")),
   );
-  // Those whose settings went out of force while the notes were first read in may have come too early.
+  // Calls with outdated settings may arrive while the first scan still runs.
   assert.ok(answers.every((paths) => paths.every((path) => path === "memory/a.md" || path.startsWith(home))));
   assert.ok((await find(thread, third, "apple")).includes("memory/a.md"));
 });

@@ -175,7 +175,7 @@ class IndexedMemory implements Memory {
     };
   }
 
-  /** Text search answers at once; semantic search joins when chunks have vectors and the query gets its own in time. */
+  /** Text search answers immediately; semantic search joins when chunks have vectors and the query gets its own in time. */
   async #find(state: AgentState, query: MemoryQuery, request: EngineQuery): Promise<Found> {
     const { settings, filler } = state;
     const index = indexPart(settings);

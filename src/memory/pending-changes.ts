@@ -38,7 +38,7 @@ export function createPendingChanges(quietMs: number, onQuiet: () => void): Pend
       onQuiet();
     }, delayMs).unref();
   };
-  const heard = (): void => {
+  const noteChange = (): void => {
     lastAt = performance.now();
     if (timer !== undefined) return;
     firstAt = lastAt;
@@ -54,12 +54,12 @@ export function createPendingChanges(quietMs: number, onQuiet: () => void): Pend
   return {
     note(root, names) {
       mark(root, names);
-      heard();
+      noteChange();
     },
     everything() {
       everything = true;
       notes.clear();
-      heard();
+      noteChange();
     },
     isDirty: () => everything || notes.size > 0,
     take() {

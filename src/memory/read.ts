@@ -29,7 +29,7 @@ export async function readMemory(
 async function textAt(folder: string, name: string): Promise<string> {
   const root = await openRoot({
     root: folder,
-    guard({ access, real }) {
+    check({ access, real }) {
       if (access === "follow")
         throw refused("fs.link", real, "is a link, and memory does not follow links", { hint: "name the file itself" });
     },

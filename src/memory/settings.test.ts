@@ -1,4 +1,4 @@
-// What the config says about memory: the agent over all agents, paths from the workspace, never one index for two agents.
+// The memory settings of an agent: its own keys over the defaults, paths below the workspace, one index per agent.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -77,7 +77,7 @@ test("names the key that disables memory: the slot, the agent or the defaults", 
     [{ agents: { list: [{ id: "main", memorySearch: { enabled: false } }] } } as unknown as Config, /agent main/],
   ];
   for (const [config, words] of rows) {
-    const closed = disabledBy(config, main);
-    assert.match(`${closed?.reason} ${closed?.fix}`, words);
+    const disabled = disabledBy(config, main);
+    assert.match(`${disabled?.reason} ${disabled?.fix}`, words);
   }
 });

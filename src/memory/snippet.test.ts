@@ -1,4 +1,4 @@
-// What is shown of a piece: the lines that answer, with their own numbers, never more than the cap.
+// Snippets: the matching lines with their line numbers, within the limit.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

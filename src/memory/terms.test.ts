@@ -1,4 +1,4 @@
-// A question is words and nothing else: no operator, no quote, no length gets through to the full-text table.
+// A query is words only: no operator, quote or length reaches the full-text table.
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";

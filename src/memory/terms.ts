@@ -49,13 +49,13 @@ export function termsOf(query: string): Term[] {
 
 function termsOfWord(word: string): Term[] {
   const runs = word.match(runsOf) ?? [];
-  return runs.flatMap((run) => (unspaced.test(run) ? neighbours(run) : [plain(run)]));
+  return runs.flatMap((run) => (unspaced.test(run) ? neighbors(run) : [plain(run)]));
 }
 
 const runsOf = new RegExp(`(?:${unspaced.source})+|(?:(?!${unspaced.source})[\\p{L}\\p{M}\\p{N}])+`, "gu");
 
 /** Pairs of characters: long enough to be specific, short enough to match other sentences. */
-function neighbours(run: string): Term[] {
+function neighbors(run: string): Term[] {
   const characters = Array.from(run).filter((character) => !/\p{M}/u.test(character) || unspaced.test(character));
   if (characters.length < 2) return [plain(run)];
   return characters.slice(1).map((character, at) => {

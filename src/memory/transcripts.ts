@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 import type { AgentId } from "../core/names.ts";
-import type { MemoryDocument } from "./indexer.ts";
+import type { MemoryDocument } from "./index-writer.ts";
 
 /** Access to sessions, injected because memory does not know the store. */
 export interface Transcripts {

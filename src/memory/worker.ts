@@ -30,7 +30,7 @@ async function answer({ id, settings, method, args }: EngineRequest): Promise<En
     const open = openFor(settings);
     const asked = open.engine.then((engine: EngineCalls) => {
       const act = engine[method] as (...values: readonly unknown[]) => unknown;
-      return act(...args);
+      return act.apply(engine, [...args]);
     });
     open.asked.add(asked);
     return { id, value: await asked.finally(() => open.asked.delete(asked)) };

@@ -1,8 +1,8 @@
-// Cuts many texts into requests a server takes, a few at a time, and puts the answers back in order.
+// Splits many texts into requests that a server accepts, runs a few at a time, and returns the results in order.
 
 export interface BatchLimits {
   readonly maxTexts: number;
-  /** Of all texts of one request together, in UTF-8. */
+  /** Total UTF-8 bytes of all texts of one request. */
   readonly maxBytes: number;
   readonly concurrency?: number;
 }
@@ -15,7 +15,7 @@ export async function inBatches<T>(
   const batches = cut(texts, maxTexts, maxBytes);
   const answers: (readonly T[])[] = Array.from({ length: batches.length }, () => []);
   const queue = batches.entries();
-  // All lanes draw from one queue; the first failure ends the draw for all of them.
+  // All workers take from one queue; the first failure stops all of them.
   const lane = async (): Promise<void> => {
     for (const [at, batch] of queue) answers[at] = await send(batch);
   };
@@ -23,7 +23,7 @@ export async function inBatches<T>(
   return answers.flat();
 }
 
-/** A text over the limit goes alone: the server decides what it does with it. */
+/** A text over the limit is sent alone: the server decides how to handle it. */
 export function cut(texts: readonly string[], maxTexts: number, maxBytes: number): string[][] {
   const batches: string[][] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-// Which embedder an agent gets, by config, keys and what is installed.
+// The choice of an agent's embedder by config, keys and installed packages.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -78,7 +78,7 @@ test("reports a named provider without a key instead of replacing it", () => {
   });
 });
 
-test("remote wins over models.providers, headers are merged, and an address of one's own needs no key", () => {
+test("remote overrides models.providers, headers are merged, and a custom base URL needs no key", () => {
   const models = {
     providers: { openai: { baseUrl: "http://one/v1", apiKey: "sk-models", headers: { a: "1", b: "1" }, models: [] } },
   };
@@ -99,10 +99,10 @@ test("remote wins over models.providers, headers are merged, and an address of o
   });
   assert.equal(remoteOf(choose({ remote: { baseUrl: "http://mine/v1" } }))?.apiKey, undefined);
   assert.equal(choose({ remote: { baseUrl: "http://mine/v1" } }).first?.provider, "openai");
-  assert.equal(choose({ provider: "openai", remote: { baseUrl: "mine" } }).reason, "not an address: mine");
+  assert.equal(choose({ provider: "openai", remote: { baseUrl: "mine" } }).reason, "not a valid URL: mine");
 });
 
-test("finds ollama under its usual address without a key", () => {
+test("finds ollama at its default URL without a key", () => {
   assert.deepEqual(remoteOf(choose({ provider: "ollama", model: "all-minilm" })), {
     model: "all-minilm",
     baseUrl: "http://127.0.0.1:11434/v1",
@@ -135,7 +135,7 @@ test("prefers stored profiles and ignores OAuth logins", () => {
   rmSync(folder, { recursive: true });
 });
 
-test("the fall-back keeps its own key and model and does not get the address of the first", () => {
+test("the fallback has its own key and model and does not get the base URL of the first choice", () => {
   const chosen = choose(
     {
       provider: "openai",
@@ -160,7 +160,7 @@ test("the fall-back keeps its own key and model and does not get the address of 
   assert.deepEqual([spare.first, spare.second?.provider], [undefined, "openai"]);
 });
 
-test("a model file of one's own that cannot be run is skipped by itself and refused by name", () => {
+test("skips an unusable custom model file in automatic choice, and reports it when configured by name", () => {
   const gguf = join(state, "model.gguf");
   writeFileSync(gguf, "");
   assert.equal(choose({ local: { modelPath: gguf } }, { env: all }).first?.provider, "openai");

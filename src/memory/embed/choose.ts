@@ -1,4 +1,5 @@
-// Which embedder an agent gets: as configured, else the first that has a key, else the local model when it is installed.
+// Chooses an agent's embedder: the configured one, else the first with a key, else the local model when it is
+// installed.
 import type { AgentId } from "../../core/names.ts";
 import { expandHome, type Env, type Paths } from "../../base/paths.ts";
 import type { Config } from "../../config/schema/index.ts";
@@ -15,9 +16,9 @@ export type Plan =
 
 export interface Chosen {
   readonly first?: Plan;
-  /** Steps in when the first fails. */
+  /** Used when the first choice fails. */
   readonly second?: Plan;
-  /** Why there is none. */
+  /** Why there is no embedder. */
   readonly reason?: string;
   readonly hint?: string;
 }
@@ -33,7 +34,7 @@ interface Known {
   readonly model: string;
   readonly baseUrl: string;
   readonly envKeys: readonly string[];
-  /** As the provider is called under `models.providers` and in stored profiles. */
+  /** The provider's name under `models.providers` and in auth profiles. */
   readonly names: readonly string[];
   readonly needsKey: boolean;
 }
@@ -87,12 +88,12 @@ interface Refusal {
   readonly hint: string;
 }
 
-/** The documented order, and after it the model that needs no key. */
+/** The documented order, then the model that needs no key. */
 function automatic(deps: ChooseDeps, search: SearchConfig, agent: AgentId): Plan | Refusal {
   const { modelPath } = search.local ?? {};
   const own = modelPath === undefined || modelPath === "" ? [] : [planFor(deps, search, agent, "local", true)];
   const keyed = (["openai", "gemini", "voyage"] as const).map((provider) =>
-    // An address or a key of one's own is meant for the interface most servers speak.
+    // A custom URL or key implies the OpenAI-compatible protocol, which most servers support.
     planFor(deps, search, agent, provider, provider === "openai"),
   );
   const plans = [...own, ...keyed, planFor(deps, { ...search, local: {} }, agent, "local", true)];
@@ -119,13 +120,13 @@ function localPlan({ paths }: ChooseDeps, { local }: SearchConfig): Plan | Refus
   const model = findModelIn(expandHome(modelPath, paths.home), engine);
   return model === undefined
     ? {
-        reason: `no BERT model in ${modelPath}: a folder with config.json, tokenizer.json and .safetensors weights is needed; for GGUF files use a server such as Ollama`,
+        reason: `no BERT model in ${modelPath}: it must be a folder with config.json, tokenizer.json and .safetensors weights; for GGUF files use a server such as Ollama`,
         hint: `${section}.local.modelPath`,
       }
     : { provider: "local", local: model };
 }
 
-/** `remote.*` is about the first choice and wins over `models.providers.*`; headers are merged. */
+/** `remote.*` applies to the first choice and overrides `models.providers.*`; headers are merged. */
 function remotePlan(
   deps: ChooseDeps,
   search: SearchConfig,
@@ -139,11 +140,11 @@ function remotePlan(
   const baseUrl = written(remote?.baseUrl) ?? place?.baseUrl ?? facts.baseUrl;
   const apiKey = written(remote?.apiKey) ?? storedKey(deps, agent, facts);
   const headers = { ...place?.headers, ...remote?.headers };
-  // A server of one's own, or one that is let in by a header, may want no key.
+  // A custom server, or one that authenticates by a header, may need no key.
   const mayGoWithout = !facts.needsKey || written(remote?.baseUrl) !== undefined || hasCredential(headers);
   if (apiKey === undefined && !mayGoWithout)
     return { reason: `No API key found for provider "${provider}".`, hint: `${section}.remote.apiKey` };
-  if (!URL.canParse(baseUrl)) return { reason: `not an address: ${baseUrl}`, hint: `${section}.remote.baseUrl` };
+  if (!URL.canParse(baseUrl)) return { reason: `not a valid URL: ${baseUrl}`, hint: `${section}.remote.baseUrl` };
   const model = (isFirst ? written(search.model) : undefined) ?? facts.model;
   return { provider, remote: { model, baseUrl, apiKey, headers, hint: `${section}.remote` } };
 }
@@ -154,7 +155,7 @@ const written = (text: string | undefined): string | undefined =>
 const hasCredential = (headers: Readonly<Record<string, string>>): boolean =>
   Object.keys(headers).some((name) => /^(authorization|x-api-key|x-goog-api-key|api-key)$/i.test(name));
 
-/** Profiles, then the config, then the environment. A log-in for chat (OAuth) is no key for embeddings. */
+/** Profiles, then the config, then the environment. An OAuth login for chat is not a key for embeddings. */
 function storedKey({ config, profiles }: ChooseDeps, agent: AgentId, { names, envKeys }: Known): string | undefined {
   const choices = names.flatMap((provider) => {
     const place = placeOf(config, { provider, id: "" }, []);

@@ -1,4 +1,4 @@
-// What every embedder must keep, whoever makes the vectors.
+// Contract cases of every embedder.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -7,7 +7,7 @@ import { dot } from "./vector.ts";
 
 export interface EmbedderUnderTest {
   readonly embedder: Embedder;
-  /** How many texts a run with many has; fewer where each costs much. */
+  /** Number of texts of a large run; fewer where each is expensive. */
   readonly many: number;
 }
 
@@ -21,7 +21,7 @@ export function embedderCases(name: string, make: () => Promise<EmbedderUnderTes
     }
   };
 
-  test(`${name}: one vector of length one per text, in order, all of one size`, () =>
+  test(`${name}: returns one unit vector per text, in order, all of one size`, () =>
     withOne(async ({ embedder }) => {
       const texts = ["the harbour froze in January", "a recipe for lentil soup", "the harbour froze in January"];
       const vectors = await embedder.embed(texts, "passage");
@@ -33,7 +33,7 @@ export function embedderCases(name: string, make: () => Promise<EmbedderUnderTes
       assert.ok(dot(first, second) < 0.9);
     }));
 
-  test(`${name}: a question lies nearer to its answer than to something else`, () =>
+  test(`${name}: ranks the answer of a question nearer than an unrelated text`, () =>
     withOne(async ({ embedder }) => {
       const [soup, harbour] = await embedder.embed(
         ["a recipe for lentil soup", "the harbour froze in January"],
@@ -44,10 +44,10 @@ export function embedderCases(name: string, make: () => Promise<EmbedderUnderTes
       assert.ok(dot(question, soup) > dot(question, harbour));
     }));
 
-  test(`${name}: no texts, no vectors`, () =>
+  test(`${name}: returns no vectors for no texts`, () =>
     withOne(async ({ embedder }) => assert.deepEqual(await embedder.embed([], "passage"), [])));
 
-  test(`${name}: many texts come back in their order`, () =>
+  test(`${name}: returns many vectors in the order of the texts`, () =>
     withOne(async ({ embedder, many }) => {
       const words = ["amber", "basalt", "copper", "dolomite", "emerald", "feldspar", "granite"];
       const texts = Array.from(
@@ -60,13 +60,13 @@ export function embedderCases(name: string, make: () => Promise<EmbedderUnderTes
         assert.ok(dot(vector, vectors[at % words.length] ?? new Float32Array()) > 0.999, `text ${at}`);
     }));
 
-  test(`${name}: a text longer than the model takes still gets a vector`, () =>
+  test(`${name}: embeds a text that is longer than the model accepts`, () =>
     withOne(async ({ embedder }) => {
       const [vector] = await embedder.embed(["the long story of a lighthouse keeper. ".repeat(60)], "passage");
       assert.ok(vector !== undefined && Math.abs(dot(vector, vector) - 1) < 1e-4);
     }));
 
-  test(`${name}: whoever gave up gets embed.aborted, and the embedder works on`, () =>
+  test(`${name}: rejects an aborted request with embed.aborted and still works afterwards`, () =>
     withOne(async ({ embedder }) => {
       const early = AbortSignal.abort();
       await assert.rejects(embedder.embed(["one"], "query", early), isAborted);
@@ -77,12 +77,12 @@ export function embedderCases(name: string, make: () => Promise<EmbedderUnderTes
       assert.equal((await embedder.embed(["three"], "query")).length, 1);
     }));
 
-  test(`${name}: closing twice is closing once`, () =>
+  test(`${name}: can be closed twice`, () =>
     withOne(async ({ embedder }) => {
       await embedder.close();
     }));
 
-  test(`${name}: the fingerprint names provider and model and holds no secret`, () =>
+  test(`${name}: the fingerprint names provider and model and contains no secret`, () =>
     withOne(async ({ embedder }) => {
       assert.ok(embedder.fingerprint.startsWith(`${embedder.provider}|${embedder.model}|`));
       assert.doesNotMatch(embedder.fingerprint, /sk-/);

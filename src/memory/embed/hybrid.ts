@@ -1,4 +1,4 @@
-// A question answered by words and meaning together, over one index.
+// Answers a query by text search and semantic search together, over one index.
 import type { Ranked, Vectors } from "./embedder.ts";
 import { rank } from "./rank.ts";
 
@@ -7,14 +7,14 @@ export interface HybridQuestion {
   /** Candidates from each half. */
   readonly limit: number;
   readonly weights: { readonly text: number; readonly vector: number };
-  /** The half that knows words: the best so many. */
+  /** Text search: the best candidates. */
   readonly byWords: (limit: number) => readonly Ranked[];
 }
 
-/** What meaning found may stand further down among the words: its score there counts, too. */
+/** A chunk found by semantic search may rank lower in text search: its text score counts, too. */
 const scoredBeyond = 8;
 
-/** Every candidate gets both its scores: a missing one taken for 0 would favour the other half. */
+/** Every candidate gets both scores: a missing one counted as 0 would favor the other search. */
 export function byBoth(table: Vectors, { vector, limit, weights, byWords }: HybridQuestion): readonly Ranked[] {
   const words = byWords(limit * scoredBeyond);
   const candidates = words.slice(0, limit);

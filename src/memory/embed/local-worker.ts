@@ -1,4 +1,4 @@
-// The process that holds the local model: texts come in by message, vectors go out, a query before all passages.
+// The process with the local model: receives texts, returns vectors, and serves queries before passages.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ try {
     if (!isWorking) setImmediate(() => work(engine, model.maxTokens));
     isWorking = true;
   });
-  // Whoever started us is gone, or wants us gone.
+  // The parent process is gone, or asked this one to end.
   process.on("disconnect", () => process.exit(0));
   tell({ ready: true });
 } catch (error) {
@@ -63,7 +63,7 @@ function load({ engine, folder, weights, maxTokens }: LocalModel): Engine {
   );
 }
 
-/** One text, then a look at the messages: a text takes up to a second. */
+/** Checks for messages after each text, which takes up to a second. */
 function work(engine: Engine, maxTokens: number): void {
   const [task] = tasks;
   isWorking = task !== undefined;

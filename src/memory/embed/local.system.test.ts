@@ -1,4 +1,4 @@
-// The local model: the shared cases, and that its process starts with the first request and ends when idle.
+// The local model: the contract cases, and that its process starts with the first request and ends when idle.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,10 +18,10 @@ if (model === undefined) test("the local model", absent, () => {});
 else {
   const kept = createLocal(model);
   test.after(() => kept.close());
-  // One process for all cases: closing it is a case of its own, below.
+  // One process for all cases: closing it is tested separately below.
   embedderCases("local", async () => ({ embedder: { ...kept, async close() {} }, many: 14 }));
 
-  test("the process starts with the first request, holds no key of ours, and is gone when idle", async () => {
+  test("starts the process with the first request, without our keys, and ends it when idle", async () => {
     const pids: number[] = [];
     const embedder = createLocal(model, { idleMs: 100, onStart: (pid) => pids.push(pid) });
     assert.deepEqual(pids, []);
@@ -49,7 +49,7 @@ else {
     await embedder.close();
   });
 
-  test("a query does not wait for the passages before it", async () => {
+  test("a query does not wait for earlier passages", async () => {
     const embedder = createLocal(model);
     await embedder.embed(["warm"], "query");
     const order: string[] = [];
@@ -62,13 +62,13 @@ else {
     await embedder.close();
   });
 
-  test("reports invalid weights at once", async () => {
+  test("reports invalid weights immediately", async () => {
     const broken = createLocal({ ...model, weights: model.folder });
     await assert.rejects(broken.embed(["one"], "query"), EmbedError);
     await broken.close();
   });
 
-  test("a folder with a BERT model of one's own is taken, a GGUF file is not", () => {
+  test("accepts a folder with a custom BERT model and rejects a GGUF file", () => {
     assert.deepEqual(findModelIn(model.folder, model), { ...model, name: "model", maxTokens: 512 });
     assert.deepEqual(findModelIn(model.weights, model)?.weights, model.weights);
     assert.equal(findModelIn("/nowhere/model.gguf", model), undefined);
@@ -76,7 +76,7 @@ else {
   });
 }
 
-test("long texts are cut into windows of about one size at spaces, and nothing is lost", () => {
+test("splits long texts at spaces into windows of similar size without losing text", () => {
   const text = Array.from({ length: 700 }, (_, at) => `word${at}`).join(" ");
   const windows = windowsOf(text, 256);
   assert.equal(windows.join(""), text);

@@ -11,13 +11,13 @@ import type { WorkerAnswer, WorkerRequest } from "./local-worker.ts";
 import { meanOf, toVector, toVectors } from "./vector.ts";
 
 export interface LocalOptions {
-  /** The process ends after so long without a request. */
+  /** The process ends after this time without a request. */
   readonly idleMs?: number;
   /** Called for every started process. */
   readonly onStart?: (pid: number) => void;
 }
 
-/** Loading takes half a second to a few, a passage that is being read up to one. */
+/** Loading takes half a second to a few seconds, a passage up to one second. */
 const coldWaitMs = 8000;
 const warmWaitMs = 3000;
 
@@ -36,7 +36,7 @@ export function createLocal(model: LocalModel, { idleMs = 5 * 60_000, onStart }:
   const end = (): void => {
     clearTimeout(idle);
     child?.disconnect();
-    // It may be in the middle of a long text, and its memory is wanted back now.
+    // Killed, because it may be in the middle of a long text and its memory is needed now.
     child?.kill("SIGKILL");
     child = undefined;
   };
@@ -65,7 +65,7 @@ export function createLocal(model: LocalModel, { idleMs = 5 * 60_000, onStart }:
         isLoaded = true;
         return lower(fresh.pid);
       }
-      if (answer.id === undefined) return lose(fresh, "error" in answer ? answer.error : "it did not start");
+      if (answer.id === undefined) return lose(fresh, "error" in answer ? answer.error : "the process did not start");
       const asked = waiting.get(answer.id);
       waiting.delete(answer.id);
       if ("error" in answer) asked?.reject(new EmbedError("invalid", `local: ${answer.error}`));
@@ -73,7 +73,7 @@ export function createLocal(model: LocalModel, { idleMs = 5 * 60_000, onStart }:
       rest();
     });
     fresh.on("error", (error) => lose(fresh, error.message));
-    fresh.on("exit", (code, signal) => lose(fresh, `the process of the model ended (${signal ?? code})`));
+    fresh.on("exit", (code, signal) => lose(fresh, `the model process ended (${signal ?? code})`));
     return fresh;
   };
 
@@ -116,7 +116,7 @@ export function createLocal(model: LocalModel, { idleMs = 5 * 60_000, onStart }:
   };
 }
 
-/** It sees no keys and reads only the model and the engine. */
+/** Gets no keys and may read only the model and the engine. */
 function start(model: LocalModel): ChildProcess {
   const file = workerFile();
   const readable = [model.engine, model.folder, file.folder].map((folder) => `--allow-fs-read=${folder}/*`);
@@ -137,17 +137,17 @@ function hold(child: ChildProcess, isAwaited: boolean): void {
   else child.channel?.unref();
 }
 
-/** It starts quickly, for the one who waits for it, and then yields to everything else on the machine. */
+/** Starts at normal priority, because a caller waits for it, and then runs at low priority. */
 function lower(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, 10);
   } catch (error) {
-    // Not every system lets us; then it runs as everything else does.
+    // Some systems do not allow this; then it runs at normal priority.
     if (!(error instanceof Error)) throw error;
   }
 }
 
-/** Beside us in the bundle, a source otherwise. */
+/** A file of the bundle, or the source file when run from source. */
 function workerFile(): { readonly path: string; readonly folder: string } {
   const [bundled, source] = ["./embed-worker.js", "./local-worker.ts"].map((name) =>
     fileURLToPath(new URL(name, import.meta.url)),

@@ -1,4 +1,4 @@
-// Finding the nearest vectors: by the sqlite-vec extension where it loads, else by our own dot products.
+// Finds the nearest vectors: by the sqlite-vec extension where it loads, otherwise by our own dot products.
 import type { DatabaseSync } from "node:sqlite";
 
 import type { VectorOptions } from "./embedder.ts";
@@ -11,7 +11,7 @@ export interface Near {
   readonly score: number;
 }
 
-/** What a search needs to know of a space (space.ts). */
+/** The part of a space that a search needs (space.ts). */
 export interface SpaceFacts {
   readonly id: number;
   dimensions(): number | undefined;
@@ -19,14 +19,14 @@ export interface SpaceFacts {
 
 export interface Nearest {
   readonly engine: "vec0" | "js";
-  /** Why it is not the extension. */
+  /** Why the extension is not used. */
   readonly reason?: string;
-  /** Called when a space is opened: what was written without the extension is put right. */
+  /** Called when a space is opened: adds vectors that were written without the extension. */
   ready(space: SpaceFacts): void;
   add(space: SpaceFacts, id: number, vector: Uint8Array): void;
   remove(space: SpaceFacts, id: number): void;
   search(space: SpaceFacts, query: Float32Array, limit: number): readonly Near[];
-  /** Forgets a whole space. */
+  /** Deletes a whole space. */
   drop(spaceId: number): void;
 }
 
@@ -46,12 +46,12 @@ function load(database: DatabaseSync, path: string | undefined): void {
   try {
     database.loadExtension(path ?? ownExtension());
   } finally {
-    // Nothing that is ever written into a note may load more.
+    // Forbids loading further extensions, so that no SQL can load one.
     database.enableLoadExtension(false);
   }
 }
 
-/** The file of the platform's package; found at run time, because a bundle could not carry it. */
+/** The file of the platform's package; resolved at run time, because a bundle cannot contain it. */
 function ownExtension(): string {
   const system = process.platform === "win32" ? "windows" : process.platform;
   const suffix = { win32: "dll", darwin: "dylib" }[process.platform as string] ?? "so";
@@ -83,7 +83,7 @@ function byExtension(database: DatabaseSync): Nearest {
     ready(space) {
       if (!make(space)) return;
       const table = tableOf(space.id);
-      // Only a file that was used without the extension differs.
+      // Differs only in a file that was used without the extension.
       const sum = (from: string): string =>
         Object.values(database.prepare(`SELECT count(*), total(id) FROM ${from}`).get() ?? {}).join("/");
       if (sum(table) === sum(`embeddings WHERE space = ${space.id} AND live = 1`)) return;
@@ -100,7 +100,7 @@ function byExtension(database: DatabaseSync): Nearest {
       if (!make(space)) return [];
       const rows = database
         .prepare(`SELECT id, distance FROM ${tableOf(space.id)} WHERE vector MATCH ? AND k = ?`)
-        .all(toBytes(query), Math.min(limit, maxNeighbours)) as { id: number; distance: number }[];
+        .all(toBytes(query), Math.min(limit, maxNeighbors)) as { id: number; distance: number }[];
       return rows.map(({ id, distance }) => ({ id, score: Math.max(0, 1 - distance) }));
     },
     drop(spaceId) {
@@ -110,8 +110,8 @@ function byExtension(database: DatabaseSync): Nearest {
   };
 }
 
-/** The extension answers no more at once. */
-const maxNeighbours = 4096;
+/** The extension returns no more rows in one query. */
+const maxNeighbors = 4096;
 
 function byHand(database: DatabaseSync, reason: string): Nearest {
   const all = "SELECT id, vector FROM embeddings WHERE space = ? AND live = 1";

@@ -9,7 +9,7 @@ const limits = { maxTexts: 32, maxBytes: 100_000, concurrency: 1 };
 
 export function createOllama(settings: RemoteSettings): Embedder {
   const { model, apiKey } = settings;
-  // The address people have is often the one of the compatible interface, one folder deeper.
+  // Configured URLs often have the path of the compatible API (/v1), which is removed.
   const baseUrl = rootOf(settings.baseUrl).replace(/\/v1$/, "");
   const key: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   const endpoint = endpointOf("ollama", { ...settings, baseUrl }, "/api/embed", key);
@@ -23,14 +23,14 @@ export function createOllama(settings: RemoteSettings): Embedder {
         const input = batch.map((text) => `${prefixOf(model, kind)}${text}`);
         const answer = await askForVectors(endpoint, { model, input }, kind, signal);
         const { embeddings } = (answer ?? {}) as { embeddings?: unknown };
-        if (!Array.isArray(embeddings)) throw new EmbedError("garbled", "ollama: the answer holds no embeddings");
+        if (!Array.isArray(embeddings)) throw new EmbedError("garbled", "ollama: the response has no embeddings");
         return toVectors(embeddings, batch.length);
       }),
     async close() {},
   };
 }
 
-/** The words these models were trained to see in front of a text; the server does not put them there. */
+/** Prefixes that these models were trained with; the server does not add them. */
 function prefixOf(model: string, kind: EmbedKind): string {
   const name = model.slice(model.lastIndexOf("/") + 1);
   if (name.startsWith("nomic-embed-text")) return kind === "query" ? "search_query: " : "search_document: ";

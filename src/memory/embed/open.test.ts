@@ -1,4 +1,4 @@
-// Embedders kept, shared and replaced; a failing first choice gives way to the fall-back and comes back.
+// Embedders are cached, shared and replaced; a failing first choice is replaced by the fallback and tried again later.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -71,7 +71,7 @@ test("switches to the fallback after three failures and later tries the first on
   await server.close();
 });
 
-test("answers a query at once while the embedder is known to be down", async () => {
+test("answers a query immediately while the embedder is known to be down", async () => {
   const server = await startFakeEmbeddings("openai", { instead: () => json(401, "no") });
   const { now, embedders } = start(withRemote(server.url));
   const { embedder, fallback } = await embedders.open(main);

@@ -1,4 +1,4 @@
-// Opens the embedder of an agent and keeps it: shared by agents that mean the same, replaced when the config changes.
+// Opens the embedder of an agent and caches it: shared by agents with equal settings, replaced when the config changes.
 import type { AgentId } from "../../core/names.ts";
 import type { Clock } from "../../base/clock.ts";
 import { sha256 } from "../../base/ids.ts";
@@ -10,7 +10,7 @@ import { searchConfig } from "../settings.ts";
 import { chooseEmbedder, type Plan } from "./choose.ts";
 import type { Embedder, OpenEmbedder } from "./embedder.ts";
 import { createGemini } from "./gemini.ts";
-import { guarded, type Guarded } from "./guard.ts";
+import { trackFailures, type TrackedEmbedder } from "./failure-tracker.ts";
 import { createLocal } from "./local.ts";
 import { createOllama } from "./ollama.ts";
 import { createOpenAI } from "./openai.ts";
@@ -22,7 +22,7 @@ export interface OpenDeps {
   readonly paths: Paths;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long the local model stays without a request. */
+  /** How long the local model stays loaded without a request. */
   readonly idleMs?: number;
 }
 
@@ -31,13 +31,13 @@ export interface Embedders {
   close(): Promise<void>;
 }
 
-/** Looking for keys and packages touches the disk: not for every stride of a background job. */
+/** Searching for keys and packages reads the disk, so not for every batch. */
 const lookAgainMs = 5000;
 
 export function openEmbedders(deps: OpenDeps): Embedders {
   const { config, env, paths, clock, log } = deps;
   const profiles = createProfiles(deps);
-  const opened = new Map<string, Guarded>();
+  const opened = new Map<string, TrackedEmbedder>();
   const chosen = new Map<AgentId, { readonly config: Config; readonly at: number; readonly plans: Plans }>();
 
   let isBatchSaid = false;
@@ -57,19 +57,19 @@ export function openEmbedders(deps: OpenDeps): Embedders {
     const isWanted = batch === true || (typeof batch === "object" && batch["enabled"] === true);
     if (!isWanted || isBatchSaid) return;
     isBatchSaid = true;
-    log.info("memorySearch.remote.batch: texts go out many to a request, at once; no job is left with the provider");
+    log.info("memorySearch.remote.batch is not built: texts are sent immediately, many per request");
   };
   const closeUnused = (): void => {
     const used = new Set([...chosen.values()].flatMap(({ plans }) => [plans.first, plans.second].map(keyOf)));
     for (const [key, { embedder }] of opened) {
       if (used.has(key)) continue;
       opened.delete(key);
-      embedder.close().catch((error: unknown) => log.warn("an embedder did not close", { error: String(error) }));
+      embedder.close().catch((error: unknown) => log.warn("closing an embedder failed", { error: String(error) }));
     }
   };
-  const use = (plan: Plan): Guarded => {
+  const use = (plan: Plan): TrackedEmbedder => {
     const key = keyOf(plan);
-    const known = opened.get(key) ?? guarded(create(plan, deps.idleMs), clock);
+    const known = opened.get(key) ?? trackFailures(create(plan, deps.idleMs), clock);
     opened.set(key, known);
     return known;
   };
@@ -97,7 +97,7 @@ export function openEmbedders(deps: OpenDeps): Embedders {
 
 type Plans = ReturnType<typeof chooseEmbedder>;
 
-/** Secrets count: with another key it is another embedder. */
+/** Secrets are part of the key: another API key means another embedder. */
 function keyOf(plan: Plan | undefined): string {
   return sha256(JSON.stringify(plan ?? null));
 }

@@ -1,4 +1,4 @@
-// Embeddings from OpenAI and from every server that speaks its /embeddings.
+// Embeddings from OpenAI and from every server with its /embeddings API.
 import { inBatches, type BatchLimits } from "./batches.ts";
 import { EmbedError, type Embedder, type EmbedKind } from "./embedder.ts";
 import { askForVectors, type Endpoint } from "./request.ts";
@@ -6,7 +6,7 @@ import { toVectors } from "./vector.ts";
 
 export interface RemoteSettings {
   readonly model: string;
-  /** Root of the service, without the path of the call. */
+  /** Base URL of the service, without the path of the call. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,14 +14,14 @@ export interface RemoteSettings {
   readonly patience?: Endpoint["patience"];
 }
 
-/** The service takes 2048 texts and 300,000 tokens at once; smaller requests fail smaller. */
+/** The service accepts 2048 texts and 300,000 tokens per request; smaller requests lose less on failure. */
 const limits: BatchLimits = { maxTexts: 256, maxBytes: 400_000 };
 
 export function createOpenAI(settings: RemoteSettings): Embedder {
   return openAILike("openai", settings, limits, (model, input) => ({ model, input }));
 }
 
-/** Voyage answers in the same shape and differs in what it is asked. */
+/** Voyage returns the same format and differs in its request. */
 export function openAILike(
   provider: "openai" | "voyage",
   settings: RemoteSettings,
@@ -50,7 +50,7 @@ export function endpointOf(
   path: string,
   credential: Readonly<Record<string, string>>,
 ): Endpoint {
-  // A header of the config wins over ours, whatever its case.
+  // A configured header overrides ours, in any letter case.
   const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
   const ours = Object.fromEntries(Object.entries(credential).filter(([name]) => !own.has(name)));
   return {
@@ -69,10 +69,10 @@ function bearer(apiKey: string | undefined): Record<string, string> {
   return apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
 }
 
-/** `{data: [{index, embedding}]}`; the order is said by the index, not by the place. */
+/** `{data: [{index, embedding}]}`; the index gives the order. */
 function inOrder(answer: unknown, provider: string): unknown[] {
   const { data } = (answer ?? {}) as { data?: unknown };
-  if (!Array.isArray(data)) throw new EmbedError("garbled", `${provider}: the answer holds no embeddings`);
+  if (!Array.isArray(data)) throw new EmbedError("garbled", `${provider}: the response has no embeddings`);
   const rows = data as readonly { readonly index?: unknown; readonly embedding?: unknown }[];
   const placed: unknown[] = [];
   for (const [at, row] of rows.entries()) placed[typeof row?.index === "number" ? row.index : at] = row?.embedding;

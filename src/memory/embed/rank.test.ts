@@ -1,4 +1,4 @@
-// Words and meaning as one list.
+// Merging text and semantic results.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -10,7 +10,7 @@ import { rank } from "./rank.ts";
 const usual = { text: 0.3, vector: 0.7 };
 const close = (list: readonly Ranked[]) => list.map(({ id, score }) => [id, Math.round(score * 1000) / 1000]);
 
-test("the sum of both scores by their weights, union of both lists, best first", () => {
+test("adds both weighted scores over the union of both lists, best first", () => {
   const found = rank(
     [
       { id: 1, score: 1 },
@@ -29,7 +29,7 @@ test("the sum of both scores by their weights, union of both lists, best first",
   ]);
 });
 
-test("weights are brought to a sum of one, and mean what they say", () => {
+test("normalizes the weights to a sum of one", () => {
   const text = [{ id: 1, score: 1 }];
   const vector = [{ id: 2, score: 1 }];
   assert.deepEqual(close(rank(text, vector, { text: 6, vector: 2 })), [
@@ -39,13 +39,13 @@ test("weights are brought to a sum of one, and mean what they say", () => {
   assert.deepEqual(close(rank(text, vector, { text: 0, vector: 0 })), close(rank(text, vector, usual)));
 });
 
-test("without vectors the words answer as they are", () => {
+test("returns text results unchanged without vectors", () => {
   const text = [{ id: 7, score: 0.4 }];
   assert.deepEqual(rank(text, [], usual), text);
   assert.deepEqual(rank([], [], usual), []);
 });
 
-test("what only the words found is not drowned by a model that sees everything near", () => {
+test("a text-only match is not outranked by a model that rates everything as similar", () => {
   const text = [{ id: 1, score: 1 }];
   const vector = [
     { id: 2, score: 0.62 },
@@ -65,7 +65,7 @@ test("what only the words found is not drowned by a model that sees everything n
   );
 });
 
-test("any two lists: every chunk once, sorted, scores from 0 to 1", () => {
+test("returns every chunk once, sorted, with scores from 0 to 1, for any two lists", () => {
   const list = fc.uniqueArray(
     fc.record({ id: fc.integer({ min: 1, max: 30 }), score: fc.double({ min: 0, max: 1, noNaN: true }) }),
     {

@@ -1,10 +1,10 @@
-// One list out of two: what was found by words and what was found by meaning.
+// Merges the results of text search and semantic search into one list.
 import type { Rank, Ranked } from "./embedder.ts";
 
 /**
- * The weighted sum of both scores, each as it is. Both scores must be known for every candidate: models differ in how
- * near they see unrelated texts, and a missing nearness taken for 0 would drown whatever only the words found.
- * Measured by bench/recall.ts, also against ranks (1/(1+rank), reciprocal) and scores stretched to 0..1: those lose.
+ * The weighted sum of both raw scores. Both scores must be known for every candidate: models differ in how similar they
+ * rate unrelated texts, and a missing similarity counted as 0 would hide results that only text search found. Measured
+ * by bench/recall.ts, also against ranks (1/(1+rank), reciprocal) and normalized scores, which do worse.
  */
 export const rank: Rank = (text, vector, weights, known = { text: [], vector: [] }) => {
   if (vector.length === 0) return text;

@@ -1,4 +1,4 @@
-// One JSON request to an embedding server: deadlines, bounded answers, failures named, asked again where that may help.
+// One JSON request to an embedding server: deadlines, bounded responses, classified failures, retries.
 import { setTimeout as pause } from "node:timers/promises";
 
 import { createMask } from "../../base/mask.ts";
@@ -11,16 +11,16 @@ export interface Endpoint {
   readonly provider: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Never shown, whatever the server says of it. */
+  /** Redacted in every message. */
   readonly secret: string | undefined;
-  /** The config key that fixes a failure here. */
+  /** The config key that fixes a failure. */
   readonly hint: string;
   readonly patience?: Partial<Record<EmbedKind, Patience>>;
 }
 
 export interface Patience {
   readonly tries: number;
-  /** All waiting between tries together. */
+  /** Total delay of all retries. */
   readonly waitMs: number;
   readonly deadlines: Deadlines;
 }
@@ -32,7 +32,7 @@ const patienceOf: Readonly<Record<EmbedKind, Patience>> = {
 };
 const firstWaitMs = 500;
 const longestWaitMs = 20_000;
-/** 2048 vectors of 3072 numbers written out are about 80 MB; nothing honest is larger. */
+/** 2048 vectors of 3072 numbers are about 80 MB of JSON; no valid response is larger. */
 const maxAnswerBytes = 128 * 1024 * 1024;
 
 export async function askForVectors(
@@ -58,12 +58,12 @@ export async function askForVectors(
   }
 }
 
-/** A wrong key or a refused request stays what it is. */
+/** Retries do not help against a wrong key or a rejected request. */
 export function mayPass({ fault }: EmbedError): boolean {
   return fault === "rate-limit" || fault === "overloaded" || fault === "network" || fault === "timeout";
 }
 
-/** What the server asks for, else longer each time, with some chance so that clients do not march in step. */
+/** The delay that the server asks for, otherwise exponential with jitter. */
 function waitBefore(count: number, { retryAfterMs }: EmbedError): number {
   const own = Math.min(longestWaitMs, firstWaitMs * 2 ** (count - 1));
   return retryAfterMs ?? Math.round(own * (0.75 + Math.random() / 2));
@@ -85,7 +85,10 @@ async function askOnce(endpoint: Endpoint, body: unknown, deadlines: Deadlines, 
     if (signal.aborted) throw stopped();
     if (error instanceof EmbedError) throw error;
     if (dog.missed() !== undefined)
-      throw new EmbedError("timeout", `${endpoint.provider}: no answer in time`, { hint: endpoint.hint, cause: error });
+      throw new EmbedError("timeout", `${endpoint.provider}: no response in time`, {
+        hint: endpoint.hint,
+        cause: error,
+      });
     throw toEmbedError(error, endpoint);
   } finally {
     dog.close(true);
@@ -98,14 +101,14 @@ async function readAll(response: Response, alive: () => void): Promise<string> {
   for await (const part of response.body ?? []) {
     alive();
     size += part.byteLength;
-    if (size > maxAnswerBytes) throw new EmbedError("garbled", "the answer is too large");
+    if (size > maxAnswerBytes) throw new EmbedError("garbled", "the response is too large");
     parts.push(part);
   }
   return Buffer.concat(parts).toString("utf8");
 }
 
 function statusError(response: Response, responseBody: string): Error {
-  // Redirects are not followed: the next host would get the key and the notes.
+  // Does not follow redirects: the next host would get the key and the notes.
   return Object.assign(new Error(""), {
     statusCode: response.status,
     responseBody,
@@ -115,7 +118,7 @@ function statusError(response: Response, responseBody: string): Error {
 
 function toEmbedError(error: unknown, { provider, secret, hint }: Endpoint): EmbedError {
   if (error instanceof SyntaxError)
-    return new EmbedError("garbled", `${provider}: the answer is not JSON`, { hint, cause: error });
+    return new EmbedError("garbled", `${provider}: the response is not JSON`, { hint, cause: error });
   const mask = createMask(secret === undefined ? [] : [secret]);
   const { kind, message, retryAfterMs } = toFailure(error, { provider, mask, now: Date.now() });
   const fault: EmbedFault =

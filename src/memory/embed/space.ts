@@ -4,7 +4,10 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Nearest, SpaceFacts } from "./nearest.ts";
 
 export interface Space extends SpaceFacts {
-  /** Takes the size of the first vectors; another size later means another model under the same name, and all vectors are discarded. */
+  /**
+   * Takes the size of the first vectors; another size later means another model under the same name, and all vectors
+   * are discarded.
+   */
   measure(dimensions: number): void;
   /** Vectors of other embedders become a cache. */
   retireOthers(): void;

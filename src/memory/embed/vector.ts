@@ -1,4 +1,4 @@
-// Vectors as they are kept: 32-bit floats of length 1, little-endian bytes in the database.
+// The stored form of vectors: 32-bit floats of length 1, little-endian bytes in the database.
 import { EmbedError } from "./embedder.ts";
 
 /** Scaled to length 1, so that the dot product is the cosine; a zero vector stays zero. */
@@ -6,24 +6,24 @@ export function toVector(values: unknown): Float32Array {
   if (!Array.isArray(values) && !(values instanceof Float32Array))
     throw new EmbedError("garbled", "an embedding is not a list of numbers");
   if (Array.isArray(values) && values.some((value) => typeof value !== "number"))
-    throw new EmbedError("garbled", "an embedding holds something that is no number");
+    throw new EmbedError("garbled", "an embedding contains a value that is not a number");
   const vector = Float32Array.from(values as ArrayLike<number>);
   if (vector.length === 0) throw new EmbedError("garbled", "an embedding is empty");
   const length = Math.sqrt(dot(vector, vector));
-  if (!Number.isFinite(length)) throw new EmbedError("garbled", "an embedding holds something that is no number");
+  if (!Number.isFinite(length)) throw new EmbedError("garbled", "an embedding contains a value that is not a number");
   return length === 0 ? vector : vector.map((value) => value / length);
 }
 
-/** As many as were asked for, all of one size. */
+/** As many as requested, all of one size. */
 export function toVectors(rows: unknown, count: number): Float32Array[] {
   if (!Array.isArray(rows) || rows.length !== count)
     throw new EmbedError(
       "garbled",
-      `${count} embeddings were asked for, ${Array.isArray(rows) ? rows.length : 0} came`,
+      `requested ${count} embeddings and received ${Array.isArray(rows) ? rows.length : 0}`,
     );
   const vectors = rows.map((row) => toVector(row));
   if (vectors.some(({ length }) => length !== vectors[0]?.length))
-    throw new EmbedError("garbled", "embeddings of one answer differ in size");
+    throw new EmbedError("garbled", "the embeddings of one response differ in size");
   return vectors;
 }
 
@@ -40,14 +40,14 @@ export function toBytes(vector: Float32Array): Uint8Array {
   return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
 }
 
-/** Copies only when the bytes do not lie where a float may begin. */
+/** Copies only when the bytes are not aligned for floats. */
 export function fromBytes(bytes: Uint8Array): Float32Array {
   const whole = bytes.byteLength - (bytes.byteLength % 4);
   if (bytes.byteOffset % 4 === 0) return new Float32Array(bytes.buffer, bytes.byteOffset, whole / 4);
   return new Float32Array(bytes.slice(0, whole).buffer);
 }
 
-/** The middle of several vectors, again of length 1. */
+/** The mean of several vectors, normalized to length 1. */
 export function meanOf(vectors: readonly Float32Array[]): Float32Array {
   const [first] = vectors;
   if (first === undefined) throw new EmbedError("garbled", "an embedding is empty");

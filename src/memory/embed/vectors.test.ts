@@ -1,4 +1,4 @@
-// Vectors in an index file: the same promises with the extension and without it.
+// Vectors in an index file: the same cases with the extension and without it.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -49,7 +49,7 @@ const textsOf = (index: IndexFile, ids: readonly { id: number }[]): string[] =>
 
 for (const useExtension of [true, false])
   describe(useExtension ? "with sqlite-vec" : "without an extension", () => {
-    test("every text is asked for once, found by nearness, and counted", () => {
+    test("requests every text once, finds it by similarity, and counts it", () => {
       const { index, vectors } = open(newFile(), { useExtension });
       write(index, ["a one", "b two", "a three", "a one", "c four"]);
       assert.deepEqual(vectors.status(), { enabled: true, engine: useExtension ? "vec0" : "js", ready: 0, missing: 5 });
@@ -70,7 +70,7 @@ for (const useExtension of [true, false])
       index.close();
     });
 
-    test("what is gone is not found, and what comes back costs nothing", () => {
+    test("does not find removed texts, and reuses the vector of a text that returns", () => {
       const file = newFile();
       const { index, vectors } = open(file, { useExtension });
       write(index, ["a one", "b two"]);
@@ -85,7 +85,7 @@ for (const useExtension of [true, false])
       index.close();
     });
 
-    test("the cache keeps what was used last, up to its size", () => {
+    test("the cache keeps the most recently used vectors, up to its size", () => {
       const { index, vectors } = open(newFile(), { useExtension, maxCached: 2 });
       write(index, ["a1", "a2", "a3", "b1"]);
       fill(vectors, byLetter);
@@ -96,7 +96,7 @@ for (const useExtension of [true, false])
       index.close();
     });
 
-    test("another embedder starts anew; the old vectors stay until the new ones are whole", () => {
+    test("another embedder starts with no vectors; the old ones stay until the new ones are complete", () => {
       const file = newFile();
       const first = open(file, { useExtension });
       write(first.index, ["a one", "b two"]);
@@ -132,7 +132,7 @@ for (const useExtension of [true, false])
       index.close();
     });
 
-    test("a text without meaning is not asked for again and never found; a query without meaning finds nothing", () => {
+    test("a text without meaning is not requested again and never found; a query without meaning finds nothing", () => {
       const { index, vectors } = open(newFile(), { useExtension });
       write(index, ["a one", "???"]);
       assert.equal(fill(vectors, (text) => (text === "???" ? [0, 0, 0] : byLetter(text))).length, 2);
@@ -144,7 +144,7 @@ for (const useExtension of [true, false])
       index.close();
     });
 
-    test("a rebuilt index takes over the vectors of the old file", () => {
+    test("a rebuilt index reuses the vectors of the old file", () => {
       const old = newFile();
       const first = open(old, { useExtension });
       write(first.index, ["a one", "b two"]);
@@ -161,7 +161,7 @@ for (const useExtension of [true, false])
       index.close();
     });
 
-    test("an index of thousands takes all of them over at once", () => {
+    test("reuses the vectors of an index with thousands of chunks", () => {
       const texts = Array.from({ length: 4500 }, (_, at) => `a ${at}`);
       const old = newFile();
       const first = open(old, { useExtension });
@@ -184,7 +184,7 @@ for (const useExtension of [true, false])
       index.close();
     });
 
-    test("any set of vectors is ranked by the cosine", () => {
+    test("ranks any set of vectors by cosine", () => {
       const numbers = fc.array(fc.integer({ min: -5, max: 5 }), { minLength: 4, maxLength: 4 });
       fc.assert(
         fc.property(fc.array(numbers, { minLength: 1, maxLength: 20 }), numbers, (rows, query) => {
@@ -210,13 +210,13 @@ for (const useExtension of [true, false])
     });
   });
 
-test("an extension that cannot be loaded is no failure", () => {
+test("works without an extension that cannot be loaded", () => {
   const { index, vectors } = open(newFile(), { extensionPath: join(folder, "nothing.so") });
   assert.equal(vectors.status().engine, "js");
   index.close();
 });
 
-test("a file used without the extension in between is put right when the extension is back", () => {
+test("repairs a file that was used without the extension", () => {
   const file = newFile();
   const first = open(file);
   write(first.index, ["a one"]);

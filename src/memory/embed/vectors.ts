@@ -1,4 +1,5 @@
-// The vectors beside the chunks of one index file: kept by text, found by nearness, old ones kept until the new are whole.
+// The vector table of one index file: keyed by text, searched by similarity; old vectors stay until the new ones are
+// complete.
 import type { DatabaseSync } from "node:sqlite";
 
 import type { Ranked, VectorOptions, Vectors } from "./embedder.ts";
@@ -6,7 +7,7 @@ import { createNearest, type Nearest } from "./nearest.ts";
 import { openSpace, type Space } from "./space.ts";
 import { dot, fromBytes, isZero, toBytes } from "./vector.ts";
 
-/** `live`: 1 a chunk has this text and it can be found, 0 kept only as a cache, -1 means nothing (a zero vector). */
+/** `live`: 1 a chunk has this text and it can be found, 0 cached only, -1 without meaning (a zero vector). */
 const tables = `
   CREATE TABLE IF NOT EXISTS spaces (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, dimensions INTEGER);
   CREATE TABLE IF NOT EXISTS embeddings (
@@ -15,7 +16,7 @@ const tables = `
   CREATE UNIQUE INDEX IF NOT EXISTS embeddings_key ON embeddings (space, hash);
   CREATE INDEX IF NOT EXISTS embeddings_by_use ON embeddings (live, used);`;
 
-/** Bounds one transaction when much comes back from the cache at once. */
+/** Bounds one transaction when many cached vectors are reused. */
 const maxRevived = 2000;
 
 export function createVectors(database: DatabaseSync, options: VectorOptions): Vectors {
@@ -24,13 +25,13 @@ export function createVectors(database: DatabaseSync, options: VectorOptions): V
   const space = openSpace(database, options.fingerprint, nearest);
   if (options.adopt !== undefined) adopt(database, options.adopt, options.fingerprint, space.id);
   const sql = prepare(database);
-  /** Chunks up to here were looked at; the next call goes on from there. */
+  /** Chunks up to this one were checked; the next call continues there. */
   let cursor = 0;
 
   const look = (from: number, limit: number): { id: number; hash: string; text: string }[] =>
     sql.pending.all(from, space.id, limit) as { id: number; hash: string; text: string }[];
   const tidy = (): void => {
-    // What a chunk has is no cache.
+    // Vectors of existing chunks do not count as cache.
     revive(database, sql, space, nearest);
     inTransaction(database, () => sweep(database, sql, nearest, space, options.maxCached));
   };
@@ -45,7 +46,7 @@ export function createVectors(database: DatabaseSync, options: VectorOptions): V
       return [...new Map(rows.map(({ hash, text }) => [hash, { hash, text }])).values()];
     },
     put(rows) {
-      // An empty one belongs to a text the embedder does not take.
+      // An empty vector marks a text that the embedder rejects.
       const size = rows.find(({ vector }) => vector.length > 0)?.vector.length;
       inTransaction(database, () => {
         if (size !== undefined) space.measure(size);
@@ -104,7 +105,7 @@ function prepare(database: DatabaseSync) {
 
 function find(sql: Sql, nearest: Nearest, space: Space, query: Float32Array, limit: number): readonly Ranked[] {
   if (isZero(query) || query.length !== space.dimensions()) return [];
-  // Texts that are gone are still found until they are swept: then look further, but not for ever.
+  // Removed texts are still found until they are swept: then the search continues, within a limit.
   for (let wide = limit + 32; ; wide *= 4) {
     const near = nearest.search(space, query, wide);
     const found = near.flatMap(({ id, score }) =>
@@ -114,7 +115,7 @@ function find(sql: Sql, nearest: Nearest, space: Space, query: Float32Array, lim
   }
 }
 
-/** Texts that came back, or that another index file already had vectors for. */
+/** Texts that came back, or that another index file has vectors for. */
 function revive(database: DatabaseSync, sql: Sql, space: Space, nearest: Nearest): void {
   for (;;) {
     const rows = sql.cached.all(space.id, maxRevived) as { id: number; vector: Uint8Array }[];
@@ -135,7 +136,7 @@ function sweep(database: DatabaseSync, sql: Sql, nearest: Nearest, space: Space,
     sql.setLive.run(0, now, id);
   }
   const isWhole = sql.pending.get(0, space.id, 1) === undefined;
-  // What another embedder made stays findable for its return until this one is through.
+  // Vectors of another embedder stay searchable until this one is complete.
   if (isWhole) space.retireOthers();
   database
     .prepare(
@@ -145,7 +146,7 @@ function sweep(database: DatabaseSync, sql: Sql, nearest: Nearest, space: Space,
     .run(space.id, maxCached);
 }
 
-/** Vectors another file of this agent has for the same texts, so that a rebuilt index costs no money. */
+/** Reuses the vectors of another file of this agent for equal texts, so that a rebuild costs no requests. */
 function adopt(database: DatabaseSync, file: string, fingerprint: string, space: number): void {
   database.prepare("ATTACH DATABASE ? AS other").run(file);
   try {

@@ -1,8 +1,8 @@
-// Embeddings from Voyage: the shape of OpenAI, with the kind of text said.
+// Embeddings from Voyage: OpenAI's format plus the kind of text.
 import type { Embedder } from "./embedder.ts";
 import { openAILike, type RemoteSettings } from "./openai.ts";
 
-/** 1000 texts and, for the largest models, 120,000 tokens at once. */
+/** 1000 texts per request and, for the largest models, 120,000 tokens. */
 const limits = { maxTexts: 128, maxBytes: 240_000 };
 
 export function createVoyage(settings: RemoteSettings): Embedder {

@@ -1,15 +1,15 @@
-// A text longer than a model can take, in parts it can: what stands at the end of a note must count too.
+// Splits a text that is longer than the model's window, so that the end of a note counts, too.
 
 const charsPerToken = 4;
 const dense = /[\u2E80-\u9FFF\uAC00-\uD7FF\uF900-\uFAFF]/;
 
 export function windowsOf(text: string, maxTokens: number): string[] {
-  // A little room: rare words are cut into more tokens than the average says.
+  // Leaves a margin: rare words need more tokens than the average.
   const size = Math.max(64, Math.floor(maxTokens * 0.9 * (dense.test(text) ? 1 : charsPerToken)));
   if (text.length <= size) return [text];
   const windows: string[] = [];
   for (let at = 0; at < text.length;) {
-    // Parts of about the same length: a short rest alone would weigh as much as a whole part.
+    // Parts of similar length: a short remainder would weigh as much as a whole part.
     const left = text.length - at;
     const end = cutAfter(text, at + Math.ceil(left / Math.ceil(left / size)));
     windows.push(text.slice(at, end));
@@ -18,7 +18,7 @@ export function windowsOf(text: string, maxTokens: number): string[] {
   return windows.filter((part) => /\S/.test(part));
 }
 
-/** Behind the word that stands there, unless it is very long; never inside a character. */
+/** Cuts after a word, unless the word is very long; never inside a character. */
 function cutAfter(text: string, end: number): number {
   if (end >= text.length) return text.length;
   const space = text.slice(end - 1, end + 40).search(/\s/);
