@@ -46,7 +46,7 @@ export function createOutbound(senders: ReadonlyMap<string, Sender>): Outbound {
 
 function unknownChannel(channel: string, known: readonly string[]): OpenClawError {
   const near = nearest(channel, known);
-  return new OpenClawError("channel.unknown", `no channel "${channel}" is set up here`, {
+  return new OpenClawError("channel.unknown", `channel "${channel}" is not configured`, {
     hint:
       near === undefined ? "set it up under channels in the config, or leave the channel out" : `did you mean ${near}?`,
     details: { known },
