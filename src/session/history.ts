@@ -1,14 +1,17 @@
 // Reads the newest messages of a session, limited in count and bytes.
 import { textOf, type Message } from "../core/message.ts";
 import type { Mask } from "../base/mask.ts";
-import { maskValues } from "../base/mask-values.ts";
+import { redactValues } from "../base/redact-values.ts";
 import type { SessionRecord, StoredEntry, TranscriptTable } from "../store/store.ts";
+import { commandMessagesOf } from "./command-messages.ts";
 import { silentTurnOf } from "./silent-turn.ts";
 import { unansweredOf } from "./unanswered-messages.ts";
 
 export interface HistoryQuery {
   readonly limit: number;
   readonly includeTools: boolean;
+  /** Chat commands and their answers, for people; models do not read them. */
+  readonly includeCommands?: boolean;
   readonly maxBytes: number;
   /** Redacts secrets; absent when the session itself reads. */
   readonly mask?: Mask | undefined;
@@ -54,19 +57,18 @@ export async function readHistory(
     if (page.length === 0) return ended(false);
     for (const entry of page.toReversed()) {
       hiddenTo ??= silentTurnOf(entry)?.from;
-      // A message that a person wrote meanwhile and that got no answer is not part of the silent turn.
-      const message =
-        unansweredOf(entry) ?? (hiddenTo === undefined ? toMessage(entry, query.includeTools) : undefined);
+      const messages = messagesOf(entry, query, hiddenTo !== undefined);
       if (entry.id === hiddenTo) hiddenTo = undefined;
-      if (message === undefined) continue;
-      const { message: short, cut, hidden } = shorten(message, query.mask);
-      const size = JSON.stringify(short).length;
-      const full = bytes + size > query.maxBytes;
-      if (kept.length >= query.limit || full) return ended(full);
-      kept.push(short);
-      bytes += size;
-      anyCut ||= cut;
-      anyHidden ||= hidden;
+      for (const message of messages.toReversed()) {
+        const { message: short, cut, hidden } = shorten(message, query.mask);
+        const size = JSON.stringify(short).length;
+        const full = bytes + size > query.maxBytes;
+        if (kept.length >= query.limit || full) return ended(full);
+        kept.push(short);
+        bytes += size;
+        anyCut ||= cut;
+        anyHidden ||= hidden;
+      }
     }
     if (seen >= MAX_SEEN) return ended(true);
     before = page[0]?.seq;
@@ -85,11 +87,15 @@ export async function lastText(
   return last === undefined ? undefined : textOf(last.content).slice(0, maxChars).toWellFormed();
 }
 
-function toMessage(entry: StoredEntry, includeTools: boolean): Message | undefined {
-  if (entry.type !== "message") return undefined;
-  const message = entry.body as Message;
-  if (message.role === "toolResult" && !includeTools) return undefined;
-  return message;
+/** Oldest first. What a person wrote during a silent turn is not part of that turn. */
+function messagesOf(entry: StoredEntry, query: HistoryQuery, isInSilentTurn: boolean): readonly Message[] {
+  if (entry.type === "message") {
+    const message = entry.body as Message;
+    return isInSilentTurn || (message.role === "toolResult" && !query.includeTools) ? [] : [message];
+  }
+  const unanswered = unansweredOf(entry);
+  if (unanswered !== undefined) return [unanswered];
+  return query.includeCommands === true ? commandMessagesOf(entry) : [];
 }
 
 const MAX_BLOCK_CHARS = 16_000;
@@ -119,10 +125,10 @@ function shorten(message: Message, mask: Mask | undefined): { message: Message; 
 
 /** Returns the same array when there is nothing to redact. */
 function withoutSecrets(messages: readonly Message[], mask: Mask): readonly Message[] {
-  // Most messages hold no secret, and one test of the whole text is much cheaper than one per part.
+  // Most messages contain no secret, and one test of the whole text is much cheaper than one per part.
   const words = wordsIn(messages).join("\n");
   const plain = mask(words) === words ? (text: string) => text : mask;
-  return maskValues(
+  return redactValues(
     messages,
     Object.assign((text: string) => plain(text), { command: mask.command }),
   );

@@ -29,7 +29,7 @@ export async function postEntry(
   return { fresh, acceptedAt: entry.at, ...(isOver ? { outcome: entry.result as RunOutcome } : {}) };
 }
 
-/** Undefined when the row holds no turn of this session, because it is damaged. */
+/** Undefined for a damaged row, which contains no turn of this session. */
 export function turnOf<T extends { readonly runId: string; readonly sessionKey: SessionKey; readonly text: string }>(
   entry: InboxEntry,
 ): T | undefined {

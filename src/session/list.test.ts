@@ -1,4 +1,4 @@
-// The list by index against the plain meaning: everything a viewer may see, filtered, newest first, cut.
+// The indexed list matches a plain filter: the visible sessions, newest first, up to the limit.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -45,7 +45,7 @@ before(async () => {
 });
 after(() => store.close());
 
-test("whatever is asked, the list is what may be seen, filtered, newest first, and no more", async () => {
+test("lists exactly the visible sessions, filtered, newest first, up to the limit", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...configs),

@@ -1,4 +1,4 @@
-// A turn is the owner's only when its poster vouches for the sender, and only two posters do.
+// A turn has the owner's trust only when its poster vouches for the sender, and only two posters do.
 import assert from "node:assert/strict";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -59,9 +59,9 @@ test("POL-019 gives the least trust to a turn whose flags are missing, incomplet
 
 test("POL-019 lowers the trust of an owner's turn when another sender's message joins it", async () => {
   const flags = { authorised: true, admin: true };
-  await post("stranger", {});
+  await post("other-sender", {});
   for (const field of ["merged", "overheard"]) {
-    await begin(await post(`with-${field}`, flags), { [field]: ["stranger"] });
+    await begin(await post(`with-${field}`, flags), { [field]: ["other-sender"] });
     assert.deepEqual(await judged(`with-${field}`), ["untrusted", "reaction"]);
   }
   await begin(await post("with-own", flags), { merged: ["owner-2"], overheard: [] });

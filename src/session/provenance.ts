@@ -29,7 +29,7 @@ export function isMarkedUntrusted(row: unknown): boolean {
   return untrusted === true || outside === true;
 }
 
-/** Compares with `true`, because a stored row can hold any value. */
+/** Compares with `true`, because a stored row can contain any value. */
 function trustOfMessage(message: Partial<TurnRequest>): Trust {
   if (isMarkedUntrusted(message)) return "untrusted";
   if (message.authorised === true) return message.admin === true ? "owner" : "agent";

@@ -1,10 +1,10 @@
-// The queue rules as tables.
+// The queue rules as tables of cases.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { capQueue, mergeTexts, nextBatch, onArrival, parseQueueMode, queueSettings, quietFor } from "./queue.ts";
 
-test("what an arrival does, by mode, idle and busy", () => {
+test("decides about an arriving message by mode, idle and busy", () => {
   const modes = ["collect", "followup", "steer", "steer-backlog", "interrupt"] as const;
   assert.deepEqual(
     modes.map((mode) => [mode, onArrival(mode, false), onArrival(mode, true)]),
@@ -18,7 +18,7 @@ test("what an arrival does, by mode, idle and busy", () => {
   );
 });
 
-test("older names of the modes", () => {
+test("accepts older names of modes", () => {
   const words = ["queue", "steer+backlog", "collect", "nonsense", undefined, 7];
   assert.deepEqual(
     words.map((word) => parseQueueMode(word)),
@@ -26,7 +26,7 @@ test("older names of the modes", () => {
   );
 });
 
-test("the session's wish goes before the channel's, and that before the general one", () => {
+test("prefers the session's setting over the channel's, and that over the general one", () => {
   const config = {
     messages: { queue: { mode: "followup", byChannel: { telegram: "steer" }, debounceMsByChannel: { telegram: 5 } } },
   } as const;
@@ -43,7 +43,7 @@ test("the session's wish goes before the channel's, and that before the general 
   assert.deepEqual(queueSettings({}, {}), { mode: "collect", debounceMs: 1000, cap: 20, drop: "summarize" });
 });
 
-test("over the cap, by drop rule", () => {
+test("drops messages over the cap by the drop rule", () => {
   const waiting = [1, 2, 3, 4, 5];
   assert.deepEqual(capQueue(waiting, { cap: 3, drop: "old" }), { kept: [3, 4, 5], dropped: [1, 2] });
   assert.deepEqual(capQueue(waiting, { cap: 3, drop: "summarize" }), { kept: [3, 4, 5], dropped: [1, 2] });
@@ -51,9 +51,9 @@ test("over the cap, by drop rule", () => {
   assert.deepEqual(capQueue(waiting, { cap: 5, drop: "old" }), { kept: waiting, dropped: [] });
 });
 
-test("how many go into the next turn", () => {
-  const talk = { text: "x", alone: false };
-  const own = { text: "y", alone: true };
+test("batches messages for the next turn by mode", () => {
+  const talk = { text: "x", needsOwnTurn: false };
+  const own = { text: "y", needsOwnTurn: true };
   assert.equal(nextBatch([talk, talk, talk], "collect"), 3);
   assert.equal(nextBatch([talk, own, talk], "collect"), 1);
   assert.equal(nextBatch([own, talk], "collect"), 1);
@@ -61,7 +61,7 @@ test("how many go into the next turn", () => {
   assert.equal(nextBatch([], "collect"), 0);
 });
 
-test("messages joined, with what did not fit in a line each", () => {
+test("joins messages, and shortens those that did not fit to one line", () => {
   assert.equal(mergeTexts(["only"]), "only");
   assert.equal(
     mergeTexts(["a", "b"], ["old\nsecond line"]),
@@ -69,7 +69,7 @@ test("messages joined, with what did not fit in a line each", () => {
   );
 });
 
-test("quiet time left, never longer than the rule even when the clock jumps", () => {
+test("waits at most the debounce time, also when the clock jumps", () => {
   assert.equal(quietFor(1000, 1400, 1000), 600);
   assert.equal(quietFor(1000, 2500, 1000), 0);
   assert.equal(quietFor(99_000, 1000, 1000), 1000);

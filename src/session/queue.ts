@@ -51,7 +51,7 @@ export function onArrival(mode: QueueMode, busy: boolean): Arrival {
 
 export interface Capped<T> {
   readonly kept: readonly T[];
-  /** Dropped for good, or shortened to one line each when the rule is `summarize`. */
+  /** Dropped permanently, or shortened to one line each when the rule is `summarize`. */
   readonly dropped: readonly T[];
 }
 
@@ -66,21 +66,21 @@ export function capQueue<T>(waiting: readonly T[], { cap, drop }: Pick<QueueSett
 export interface Waiting {
   readonly text: string;
   /** Needs its own turn: it brings settings, or a caller waits for the answer to this message. */
-  readonly alone: boolean;
+  readonly needsOwnTurn: boolean;
 }
 
 /** How many messages from the front go into the next turn. */
 export function nextBatch(waiting: readonly Waiting[], mode: QueueMode): number {
   if (waiting.length === 0) return 0;
   if (mode !== "collect" && mode !== "interrupt") return 1;
-  const together = waiting.findIndex(({ alone }) => alone);
+  const together = waiting.findIndex(({ needsOwnTurn }) => needsOwnTurn);
   return Math.max(1, together === -1 ? waiting.length : together);
 }
 
 /** Joins several messages into one prompt; a single message stays unchanged. */
-export function mergeTexts(texts: readonly string[], summarised: readonly string[] = []): string {
+export function mergeTexts(texts: readonly string[], summarized: readonly string[] = []): string {
   const [first = ""] = texts;
-  const lines = summarised.length === 0 ? "" : summaryOf(summarised);
+  const lines = summarized.length === 0 ? "" : summaryOf(summarized);
   if (texts.length === 1) return `${lines}${first}`;
   const parts = texts.map((text, index) => `Message ${index + 1}:\n${text}`);
   return `${lines}[${texts.length} messages arrived while you were busy; answer them together]\n\n${parts.join("\n\n")}`;

@@ -1,4 +1,4 @@
-// When a session begins anew, by rule and time.
+// When a session resets, by rule and time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -8,7 +8,7 @@ import { isStale, lastBoundary, resetRule } from "./reset.ts";
 const key = (rest: string): SessionKey => `agent:main:${rest}` as SessionKey;
 const at = (hour: number, minute = 0, day = 10): number => new Date(2026, 5, day, hour, minute).getTime();
 
-test("the rule: channel before kind before general before four in the morning", () => {
+test("prefers the rule of the channel, then of the chat type, then the general one, then 4 am", () => {
   const config = {
     session: {
       reset: { mode: "idle", idleMinutes: 30 },
@@ -24,7 +24,7 @@ test("the rule: channel before kind before general before four in the morning", 
   assert.deepEqual(resetRule({ session: { idleMinutes: 9 } }, key("main")), { atHour: undefined, idleMinutes: 9 });
 });
 
-test("daily, idle, and whichever comes first", () => {
+test("resets daily, after a pause, or at the earlier of both", () => {
   const daily = { atHour: 4, idleMinutes: undefined };
   const idle = { atHour: undefined, idleMinutes: 30 };
   const both = { atHour: 4, idleMinutes: 30 };
@@ -42,7 +42,7 @@ test("daily, idle, and whichever comes first", () => {
     assert.equal(isStale(rule, updatedAt, now), stale, JSON.stringify({ rule, updatedAt, now }));
 });
 
-test("the boundary before four belongs to yesterday", () => {
+test("takes the boundary of yesterday before the hour", () => {
   assert.equal(lastBoundary(4, at(3, 59)), at(4, 0, 9));
   assert.equal(lastBoundary(4, at(4)), at(4));
 });

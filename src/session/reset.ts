@@ -1,4 +1,4 @@
-// When a session starts over by itself: daily, after a pause, or whichever comes first.
+// When a session resets automatically: daily, after a pause, or at the earlier of both.
 import { sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
 import type { Config } from "../config/schema/index.ts";
 
@@ -10,7 +10,7 @@ export interface ResetRule {
 
 type ResetConfig = NonNullable<NonNullable<Config["session"]>["reset"]>;
 
-/** The rule of the channel, else of the kind of chat, else the general one, else daily at four. Heartbeats may have a pause of their own. */
+/** The rule of the channel, else of the chat type, else the general one, else daily at 4 am. Heartbeats can have their own pause. */
 export function resetRule(config: Config, key: SessionKey, channel?: string, heartbeat = false): ResetRule {
   const rule = ruleFor(config, key, channel);
   const own = heartbeat ? config.session?.heartbeatIdleMinutes : undefined;

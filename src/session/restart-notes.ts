@@ -22,7 +22,7 @@ export const sentinelPath = (stateDir: string): string => join(stateDir, "restar
 const MAX_NOTES = 50;
 
 /** Durable when it returns. A second note before the restart does not replace the first. */
-export function leaveNote(stateDir: string, note: RestartNote): string {
+export function writeRestartNote(stateDir: string, note: RestartNote): string {
   const file = sentinelPath(stateDir);
   const more = readNotes(stateDir).slice(1 - MAX_NOTES);
   const next: NoteFile = { version: 1, payload: note, ...(more.length === 0 ? {} : { more }) };
@@ -30,20 +30,20 @@ export function leaveNote(stateDir: string, note: RestartNote): string {
   return file;
 }
 
-export const hasNotes = (stateDir: string): boolean => existsSync(sentinelPath(stateDir));
+export const hasRestartNotes = (stateDir: string): boolean => existsSync(sentinelPath(stateDir));
 
 /**
- * Posts one note to each session, then removes the file. `tell` must be durable when it resolves and must
+ * Posts one note to each session, then removes the file. `notify` must be durable when it resolves and must
  * post the same text twice in a row only once, so that a crash in between changes nothing.
  */
-export async function tellNotes(
+export async function deliverRestartNotes(
   stateDir: string,
-  tell: (session: SessionKey, text: string) => Promise<void>,
+  notify: (session: SessionKey, text: string) => Promise<void>,
 ): Promise<readonly RestartNote[]> {
   const notes = readNotes(stateDir);
   const bySession = Map.groupBy(notes, ({ sessionKey }) => sessionKey);
   for (const [session, own] of bySession)
-    if (session !== undefined) await tell(session as SessionKey, own.map(noteText).join("\n"));
+    if (session !== undefined) await notify(session as SessionKey, own.map(noteText).join("\n"));
   rmSync(sentinelPath(stateDir), { force: true });
   return notes;
 }
@@ -53,7 +53,7 @@ export function noteText({ kind, status, ts, message, doctorHint, stats }: Resta
   const mode = typeof stats?.["mode"] === "string" ? stats["mode"] : kind;
   const how = status === "ok" ? "done" : status;
   const lines = [
-    `Gateway restarted (${mode} ${how}, asked ${new Date(ts).toISOString()})`,
+    `Gateway restarted (${mode} ${how}, requested ${new Date(ts).toISOString()})`,
     ...(message === undefined || message === null || message === "" ? [] : [message]),
     ...(status === "error" && doctorHint !== undefined ? [`If something is wrong: ${doctorHint}`] : []),
   ];

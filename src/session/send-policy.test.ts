@@ -20,6 +20,13 @@ const cases: [name: string, key: SessionKey, policy: Policy | undefined, own: st
     ["the session's own deny", main, undefined, "deny", "deny"],
     ["a kind of chat", group, { rules: [{ action: "deny", match: { chatType: "group" } }] }, undefined, "deny"],
     ["another kind of chat", room, { rules: [{ action: "deny", match: { chatType: "group" } }] }, undefined, "allow"],
+    [
+      "a room by its other name",
+      room,
+      { rules: [{ action: "deny", match: { chatType: "channel" } }] },
+      undefined,
+      "deny",
+    ],
     ["a channel", room, { rules: [{ action: "deny", match: { channel: "Slack" } }] }, undefined, "deny"],
     [
       "a prefix",

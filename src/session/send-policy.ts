@@ -22,15 +22,26 @@ export function sendDecision(key: SessionKey, record: SessionRecord | undefined,
   const entry = record === undefined ? {} : entryOf(record);
   if (entry.sendPolicy === "allow" || entry.sendPolicy === "deny") return entry.sendPolicy;
   const policy = config.session?.sendPolicy;
-  const chat = { channel: groupOfKey(key)?.channel ?? entry.channel ?? entry.lastChannel, type: chatTypeOf(key) };
-  const hits = (policy?.rules ?? []).filter(
-    ({ match }) =>
-      (match?.keyPrefix === undefined || key.startsWith(match.keyPrefix.toLowerCase())) &&
-      (match?.channel === undefined || match.channel.toLowerCase() === chat.channel?.toLowerCase()) &&
-      (match?.chatType === undefined || match.chatType === chat.type),
-  );
+  const hits = (policy?.rules ?? []).filter(({ match }) => matchesChat(match, key, record));
   if (hits.some(({ action }) => action === "deny")) return "deny";
   return hits.length > 0 ? "allow" : (policy?.default ?? "allow");
+}
+
+interface ChatMatch {
+  readonly channel?: string;
+  readonly chatType?: string;
+  readonly keyPrefix?: string;
+}
+
+/** Whether a rule is about the chat of this session; a rule without conditions matches every chat. */
+export function matchesChat(match: ChatMatch | undefined, key: SessionKey, record: SessionRecord | undefined): boolean {
+  const entry = record === undefined ? {} : entryOf(record);
+  const channel = groupOfKey(key)?.channel ?? entry.channel ?? entry.lastChannel;
+  return (
+    (match?.keyPrefix === undefined || key.startsWith(match.keyPrefix.toLowerCase())) &&
+    (match?.channel === undefined || match.channel.toLowerCase() === channel?.toLowerCase()) &&
+    (match?.chatType === undefined || (match.chatType === "channel" ? "room" : match.chatType) === chatTypeOf(key))
+  );
 }
 
 function chatTypeOf(key: SessionKey): "direct" | "group" | "room" {

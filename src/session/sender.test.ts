@@ -1,4 +1,4 @@
-// Who speaks in a session, told by its key: people at the page, rooms, and machines that are neither.
+// The sender of a session by its key: the page, groups, webhooks and jobs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -9,7 +9,7 @@ import { senderOf } from "./sender.ts";
 
 const of = (key: string): ReturnType<typeof senderOf> => senderOf(key as SessionKey, newSession(key as SessionKey, 0));
 
-test("a webhook's and a job's session is not the page", () => {
+test("does not treat sessions of webhooks and jobs as the page", () => {
   assert.deepEqual(of("agent:main:hook:deploys"), { channel: "hook", senders: [] });
   assert.deepEqual(of("agent:main:cron:j1:run:r1"), { channel: "cron", senders: [] });
   assert.equal(of("agent:main:telegram:group:7").channel, "telegram");
@@ -17,7 +17,7 @@ test("a webhook's and a job's session is not the page", () => {
   assert.equal(of("global").channel, "webchat");
 });
 
-test("so what everybody at the page may do outside the sandbox is not a webhook's", () => {
+test("does not give a webhook the page's right to leave the sandbox", () => {
   const config = { tools: { elevated: { allowFrom: { webchat: ["*"] } } } };
   const open = (key: string): boolean =>
     elevationOf({ config, agent: "main" as AgentId, subagent: false, execAllowed: true, ...of(key) }).open;

@@ -1,4 +1,4 @@
-// The sender and the channel of a session, as far as the session record tells.
+// The sender and the channel of a session, as far as its record shows them.
 import { groupOfKey, sessionKindOf, type SessionKey } from "../core/names.ts";
 import type { SessionRecord } from "../store/store.ts";
 import { entryOf } from "./session.ts";

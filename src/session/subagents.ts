@@ -83,7 +83,7 @@ export interface Subagents {
 
 export const childOf = (record: ChildRecord): Child => record as Child;
 
-export const nameOf = ({ runId, body }: Child): string => body.label ?? `sub-agent ${runId.slice(0, 8)}`;
+export const nameOf = ({ runId, body }: Child): string => body.label ?? `subagent ${runId.slice(0, 8)}`;
 
 export const endWords: Readonly<Record<ChildStatus, string>> = {
   ok: "completed",

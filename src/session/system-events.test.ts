@@ -20,7 +20,7 @@ const other = "agent:main:other" as SessionKey;
 const texts = async (events: ReturnType<typeof createSystemEvents>, key = main): Promise<string[]> =>
   (await events.peek(key)).map(({ text }) => text);
 
-test("lines wait in order, per session, and the same words twice in a row are one", async () => {
+test("keeps events in order per session, and merges the same text twice in a row", async () => {
   const events = createSystemEvents(store.kv, () => 7);
   await Promise.all([
     events.add(main, "one"),
@@ -31,15 +31,15 @@ test("lines wait in order, per session, and the same words twice in a row are on
   assert.deepEqual([await texts(events), await texts(events, other)], [["one", "two"], ["x"]]);
 });
 
-test("another process finds them; what was told is gone and what came meanwhile stays", async () => {
+test("keeps events for the next process, and removes only those that were read", async () => {
   const events = createSystemEvents(store.kv, () => 8);
-  const told = await events.peek(main);
+  const waiting = await events.peek(main);
   await events.add(main, "three");
-  await events.taken(main, told);
+  await events.markRead(main, waiting);
   assert.deepEqual(await texts(createSystemEvents(store.kv, () => 9)), ["three"]);
 });
 
-test("twenty wait at most, the oldest go first, and how many went is told", async () => {
+test("keeps twenty events, drops the oldest, and counts the dropped ones", async () => {
   const events = createSystemEvents(store.kv, () => 9);
   for (let at = 0; at < 30; at++) await events.add(other, `line ${at}`);
   const left = await texts(events, other);
@@ -49,23 +49,23 @@ test("twenty wait at most, the oldest go first, and how many went is told", asyn
   );
 });
 
-test("a line that asks for a turn is found again by the next process; asked twice it is still one line", async () => {
+test("finds an event that asks for a turn in the next process, and keeps a repeated one once", async () => {
   const events = createSystemEvents(store.kv, () => 10);
-  await events.taken(main, await events.peek(main));
+  await events.markRead(main, await events.peek(main));
   await events.add(main, "wake up");
-  assert.ok(!(await events.unheard()).includes(main));
+  assert.ok(!(await events.sessionsToWake()).includes(main));
   await events.add(main, "wake up", true);
   const next = createSystemEvents(store.kv, () => 11);
-  assert.deepEqual([await next.unheard(), await texts(next)], [[main], ["wake up"]]);
+  assert.deepEqual([await next.sessionsToWake(), await texts(next)], [[main], ["wake up"]]);
 });
 
-test("who waits for a line hears which run told it, and of one that made room nothing", async () => {
+test("resolves with the run that read an event, and with undefined for a dropped one", async () => {
   const events = createSystemEvents(store.kv, () => 12);
   const third = "agent:main:third" as SessionKey;
   const { signal } = new AbortController();
   const event = await events.add(third, "first");
   const reader = events.reader(event, signal);
-  await events.taken(third, [event], "run-1");
+  await events.markRead(third, [event], "run-1");
   assert.equal(await reader, "run-1");
   const early = await events.add(third, "early");
   const lost = events.reader(early, signal);

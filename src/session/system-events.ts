@@ -13,9 +13,9 @@ export interface SystemEvents {
   /** The waiting events, oldest first. */
   peek(session: SessionKey): Promise<readonly SystemEvent[]>;
   /** Sessions with an event that asks for a turn. */
-  unheard(): Promise<SessionKey[]>;
+  sessionsToWake(): Promise<SessionKey[]>;
   /** Removes events that this run read; later ones stay. */
-  taken(session: SessionKey, events: readonly SystemEvent[], runId?: string): Promise<void>;
+  markRead(session: SessionKey, events: readonly SystemEvent[], runId?: string): Promise<void>;
   /** Resolves with the run that reads the event, or undefined when newer events pushed it out. */
   reader(event: SystemEvent, signal: AbortSignal): Promise<string | undefined>;
 }
@@ -43,7 +43,7 @@ export function createSystemEvents(kv: KvTable, now: () => number): SystemEvents
     next: (events: readonly SystemEvent[]) => readonly SystemEvent[],
     together?: Together,
   ): Promise<readonly SystemEvent[]> => {
-    const before = waiting.get(session) ?? read(kv, session);
+    const before = waiting.get(session) ?? readEvents(kv, session);
     const after = before.then(async (events) => {
       const changed = next(events);
       const value = changed.length === 0 ? undefined : changed;
@@ -59,9 +59,10 @@ export function createSystemEvents(kv: KvTable, now: () => number): SystemEvents
     after.then(forget, forget);
     return after;
   };
+  /** Callers that wait for the run that reads an event, by event id. */
   const readers = new Map<string, Set<(runId: string | undefined) => void>>();
-  const gone = (ids: readonly string[], runId: string | undefined): void => {
-    for (const id of ids) for (const hear of readers.get(id) ?? []) hear(runId);
+  const settleReaders = (ids: readonly string[], runId: string | undefined): void => {
+    for (const id of ids) for (const resolve of readers.get(id) ?? []) resolve(runId);
   };
   return {
     async add(session, text, wakes = false, { untrusted = false, together } = {}) {
@@ -80,40 +81,40 @@ export function createSystemEvents(kv: KvTable, now: () => number): SystemEvents
           const all = [...events, event];
           if (all.length <= MAX_WAITING) return all;
           dropped = all.slice(0, 1 - MAX_WAITING);
-          return [madeRoom(dropped), ...all.slice(1 - MAX_WAITING)];
+          return [droppedNotice(dropped), ...all.slice(1 - MAX_WAITING)];
         },
         together,
       );
-      gone(
+      settleReaders(
         dropped.map(({ id }) => id),
         undefined,
       );
       const event = kept.at(-1);
-      if (event === undefined) throw new TypeError("a line that was kept is not there");
+      if (event === undefined) throw new TypeError("a stored event is missing");
       return event;
     },
-    peek: (session) => waiting.get(session) ?? read(kv, session),
-    async unheard() {
+    peek: (session) => waiting.get(session) ?? readEvents(kv, session),
+    async sessionsToWake() {
       const rows = await kv.list(SPACE);
       return rows.flatMap(({ key, value }) => (eventsIn(value).some(({ wakes }) => wakes) ? [key as SessionKey] : []));
     },
-    async taken(session, told, runId) {
-      if (told.length === 0) return;
-      const ids = new Set(told.map(({ id }) => id));
+    async markRead(session, read, runId) {
+      if (read.length === 0) return;
+      const ids = new Set(read.map(({ id }) => id));
       await change(session, (events) => events.filter(({ id }) => !ids.has(id)));
-      gone([...ids], runId);
+      settleReaders([...ids], runId);
     },
     reader({ id }, signal) {
       const { promise, resolve } = Promise.withResolvers<string | undefined>();
-      const hearers = readers.get(id) ?? new Set();
-      const hear = (runId: string | undefined): void => {
-        hearers.delete(hear);
-        if (hearers.size === 0) readers.delete(id);
+      const waiters = readers.get(id) ?? new Set();
+      const settle = (runId: string | undefined): void => {
+        waiters.delete(settle);
+        if (waiters.size === 0) readers.delete(id);
         signal.removeEventListener("abort", stop);
         resolve(runId);
       };
-      const stop = (): void => hear(undefined);
-      readers.set(id, hearers.add(hear));
+      const stop = (): void => settle(undefined);
+      readers.set(id, waiters.add(settle));
       signal.addEventListener("abort", stop, { once: true });
       if (signal.aborted) stop();
       return promise;
@@ -121,7 +122,7 @@ export function createSystemEvents(kv: KvTable, now: () => number): SystemEvents
   };
 }
 
-async function read(kv: KvTable, session: SessionKey): Promise<readonly SystemEvent[]> {
+async function readEvents(kv: KvTable, session: SessionKey): Promise<readonly SystemEvent[]> {
   return eventsIn(await kv.get(SPACE, session));
 }
 
@@ -130,7 +131,7 @@ function eventsIn(value: unknown): readonly SystemEvent[] {
 }
 
 /** Counts the dropped events. */
-function madeRoom(dropped: readonly SystemEvent[]): SystemEvent {
+function droppedNotice(dropped: readonly SystemEvent[]): SystemEvent {
   const left = dropped.reduce((sum, event) => sum + (event.left ?? 1), 0);
   const text = `${left} earlier system events did not fit and were dropped`;
   return { id: newId(), at: dropped[0]?.at ?? 0, text, left };

@@ -5,6 +5,7 @@ import type { Block, Message, TextBlock } from "../core/message.ts";
 import type { SessionKey } from "../core/names.ts";
 import { factsOfSource, type TurnSource } from "../core/turn-source.ts";
 import type { Answerer } from "../approval/record.ts";
+import type { MediaKind } from "../media/media-type.ts";
 import type { AnswerSettings, ModelRef, ModelTool } from "../model/model.ts";
 
 /** One turn as a caller requests it. Plain JSON, because it is stored before it runs. */
@@ -14,6 +15,8 @@ export interface TurnRequest {
   readonly sessionKey: SessionKey;
   readonly text: string;
   readonly images?: readonly Extract<Block, { type: "image" }>[];
+  /** Files of the media store that came with the message; whoever posts the turn saved them first. */
+  readonly media?: readonly MediaReference[];
   /** Texts that come with the message, such as files; marked as untrusted, and never read as commands. */
   readonly attachments?: readonly TextBlock[];
   readonly source: TurnSource;
@@ -59,6 +62,17 @@ export interface TurnRequest {
   readonly toolsAllow?: readonly string[];
   /** Removes these tools from those that policy allows. */
   readonly toolsDeny?: readonly string[];
+}
+
+/** Plain JSON. Only `path` and `fileName` count later: the type is read from the content again. */
+export interface MediaReference {
+  readonly kind: MediaKind;
+  /** In the media store. */
+  readonly path: string;
+  readonly mimeType: string;
+  readonly size: number;
+  /** The sender's name of the file; never used as a path. */
+  readonly fileName?: string;
 }
 
 /** Stored with a message that no person typed, so that clients do not show it as the person's own. */

@@ -15,14 +15,15 @@ interface UnansweredBody {
   readonly message: UnansweredMessage;
 }
 
-/** Undefined for turns that nobody wrote: heartbeats and messages of the agent itself. */
+/** Undefined for heartbeats and messages of the agent itself. */
 export function unansweredEntry(
-  turn: Pick<TurnRequest, "text" | "images" | "source" | "heartbeat">,
+  turn: Pick<TurnRequest, "text" | "images" | "media" | "source" | "heartbeat">,
   { code, message: reason }: RunFailure,
   at: number,
 ): TranscriptEntry | undefined {
   if (turn.heartbeat !== undefined || turn.source === "say") return undefined;
-  const { text, images = [] } = turn;
+  const { images = [], media = [] } = turn;
+  const text = [turn.text, ...media.map(({ kind }) => `[${kind}]`)].filter((line) => line !== "").join("\n");
   const message: UnansweredMessage = {
     role: "user",
     content: [...(text === "" && images.length > 0 ? [] : [{ type: "text" as const, text }]), ...images],

@@ -1,4 +1,4 @@
-// Which sessions a caller may see and change. Keys are normalized before this is asked.
+// Which sessions a caller may see and change. Callers pass normalized keys.
 import { isSubagentKey, type AgentId, type SessionKey } from "../core/names.ts";
 import type { Config } from "../config/schema/index.ts";
 import { agentConfig } from "../config/agents.ts";

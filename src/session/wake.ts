@@ -7,12 +7,12 @@ export type WakeMode = "now" | "next-heartbeat";
 
 export interface Wake {
   /** Stores the note durably. `now` (the default) also starts a turn that reads it, if a model is configured. */
-  readonly tell: (session: SessionKey, text: string, mode?: WakeMode, traits?: EventOptions) => Promise<void>;
+  readonly notify: (session: SessionKey, text: string, mode?: WakeMode, traits?: EventOptions) => Promise<void>;
   /**
-   * Like `tell` with `now`, and waits for the turn that reads the note. Undefined when there was no turn (no model,
+   * Like `notify` with `now`, and waits for the turn that reads the note. Undefined when there was no turn (no model,
    * heartbeats off) or the time ran out.
    */
-  readonly tellAndWait: (
+  readonly notifyAndWait: (
     session: SessionKey,
     text: string,
     timeoutMs: number,
