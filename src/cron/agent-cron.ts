@@ -1,4 +1,4 @@
-// Cron as the tool uses it: changes within an agent's rights are made at once, others need approval.
+// Cron as the tool uses it: changes within an agent's rights are made immediately, others need approval.
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { WakeMode } from "../session/wake.ts";
 import type { CronStatus, RunAnswer } from "./cron.ts";
@@ -53,6 +53,6 @@ export interface AgentCron {
    * the requester.
    */
   change(change: CronChange, asker: CronAsker): Promise<CronChanged>;
-  /** Returns the mode it used: only a turn of the owner can wake a session at once, so that a session cannot keep itself awake. */
+  /** Returns the mode it used: only a turn of the owner can wake a session immediately, so that a session cannot keep itself awake. */
   wake(asker: CronAsker, text: string, mode: WakeMode): Promise<WakeMode>;
 }

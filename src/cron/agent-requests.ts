@@ -1,4 +1,4 @@
-// Jobs as agents use them: changes within their rights are made at once, others wait for the owner's approval.
+// Jobs as agents use them: changes within their rights are made immediately, others wait for the owner's approval.
 import { isDeepStrictEqual } from "node:util";
 
 import { OpenClawError } from "../core/error.ts";
@@ -20,7 +20,7 @@ import { quoteRecent, withContext } from "./context.ts";
 import type { Cron, CronStatus, RunAnswer } from "./cron.ts";
 import type { RunEntry } from "./entry.ts";
 import type { Job, JobBody } from "./job.ts";
-import { normalisePatch } from "./normalise.ts";
+import { normalizePatch } from "./normalize.ts";
 import type { OutputPage } from "./outputs.ts";
 import { unknownJob } from "./refuse.ts";
 import { definitionOf, mayTouch, ownerOnly, reachOf, type RightsContext } from "./rights.ts";
@@ -33,7 +33,7 @@ export interface AgentRequestsDeps {
   readonly broker: Pick<ApprovalBroker, "ask">;
   /** The call that asked for an approval, judged again under the rules in force; throws what a new call would. */
   readonly recallCaller: (asker: unknown) => Promise<CronAsker>;
-  readonly tell: Wake["tell"];
+  readonly notify: Wake["notify"];
   readonly mask: Mask;
   readonly isSandboxed: (session: SessionKey) => boolean;
 }
@@ -106,7 +106,7 @@ export class AgentRequests implements AgentCron {
   async wake({ session, turn }: CronAsker, text: string, mode: WakeMode): Promise<WakeMode> {
     const trust = await trustOf(this.#deps.store, turn);
     const used = mode === "now" && trust === "owner" ? "now" : "next-heartbeat";
-    await this.#deps.tell(session, text, used, { untrusted: trust === "untrusted" });
+    await this.#deps.notify(session, text, used, { untrusted: trust === "untrusted" });
     return used;
   }
 
@@ -135,7 +135,7 @@ export class AgentRequests implements AgentCron {
       throw new OpenClawError("approval.changed", `under the rules now in force ${reach}, which the card did not say`);
   }
 
-  /** Makes the change of an allowed approval, and tells the session what came of it. */
+  /** Makes the change of an allowed approval, and notifies the session of the outcome. */
   async #carryOut(approval: Approval): Promise<string> {
     const { change } = approval.body as JobChange;
     const outcome = await this.#perform(change, approval.agent as AgentId).then(
@@ -176,7 +176,7 @@ export class AgentRequests implements AgentCron {
 
   async #report({ session, card }: Approval, outcome: string): Promise<void> {
     if (session === null) return;
-    await this.#deps.tell(session as SessionKey, this.#deps.mask(`Cron (${card.title}): ${outcome}`));
+    await this.#deps.notify(session as SessionKey, this.#deps.mask(`Cron (${card.title}): ${outcome}`));
   }
 
   /** The note or result of a job that was made in a chat goes to that chat, unless the job says where. */
@@ -185,7 +185,7 @@ export class AgentRequests implements AgentCron {
     { agent, session }: CronAsker,
   ): Promise<CronChange> {
     const { store, config } = this.#deps;
-    const raw = normalisePatch(job);
+    const raw = normalizePatch(job);
     const { agentId = agent, sessionTarget, delivery } = raw;
     const { channel, to, mode } = isRecord(delivery) ? delivery : {};
     const kind = sessionKindOf(session, mainKeyOf(config()));

@@ -2,18 +2,18 @@
 import { isRecord } from "../core/record.ts";
 import type { CronAsker, CronChange } from "./agent-cron.ts";
 import type { Job } from "./job.ts";
-import { normaliseJob, normalisePatch } from "./normalise.ts";
+import { normalizeJob, normalizePatch } from "./normalize.ts";
 import type { ApprovalCard } from "../protocol/approval.ts";
 
 export function cronCard(change: CronChange, asker: CronAsker, job: Job | undefined, reach?: string): ApprovalCard {
-  const wished = wishOf(change);
-  const name = job?.name ?? (typeof wished["name"] === "string" ? wished["name"] : "a job");
+  const requested = requestedJob(change);
+  const name = job?.name ?? (typeof requested["name"] === "string" ? requested["name"] : "a job");
   return {
     title: `${titles[change.action]} ${name}`.slice(0, 120).toWellFormed(),
-    text: JSON.stringify(change.action === "remove" ? { remove: job?.id } : wished, null, 2),
+    text: JSON.stringify(change.action === "remove" ? { remove: job?.id } : requested, null, 2),
     rows: [
       ...(job === undefined ? [] : [{ label: "job", value: job.id }]),
-      ...(isRecord(wished["schedule"]) ? [{ label: "when", value: JSON.stringify(wished["schedule"]) }] : []),
+      ...(isRecord(requested["schedule"]) ? [{ label: "when", value: JSON.stringify(requested["schedule"]) }] : []),
       { label: "agent", value: asker.agent },
       { label: "session", value: asker.session },
       {
@@ -26,7 +26,7 @@ export function cronCard(change: CronChange, asker: CronAsker, job: Job | undefi
 
 const titles = { add: "Add the job", update: "Change the job", remove: "Remove the job" } as const;
 
-function wishOf(change: CronChange): Readonly<Record<string, unknown>> {
-  if (change.action === "add") return normaliseJob(change.job);
-  return change.action === "update" ? normalisePatch(change.patch) : {};
+function requestedJob(change: CronChange): Readonly<Record<string, unknown>> {
+  if (change.action === "add") return normalizeJob(change.job);
+  return change.action === "update" ? normalizePatch(change.patch) : {};
 }

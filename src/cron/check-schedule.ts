@@ -2,9 +2,9 @@
 import { isRecord } from "../core/record.ts";
 import { DAY_MS, durationMs } from "../base/duration.ts";
 import type { Schedule } from "./job.ts";
-import type { Raw } from "./normalise.ts";
+import type { Raw } from "./normalize.ts";
 import { offsetMinutes } from "./preview.ts";
-import { given, refuse } from "./refuse.ts";
+import { given, refuse, requireKnownKeys } from "./refuse.ts";
 import { nextFire, patternOf } from "./schedule.ts";
 
 const MIN_EVERY_MS = 1_000;
@@ -149,10 +149,5 @@ function isZone(name: string): boolean {
 }
 
 function only(raw: Raw, known: readonly string[]): void {
-  const strange = Object.keys(raw).find((key) => !known.includes(key) && raw[key] !== undefined);
-  if (strange !== undefined)
-    throw refuse(
-      `schedule of kind ${String(raw["kind"])} has no "${strange.slice(0, 80)}"`,
-      `known: ${known.join(", ")}`,
-    );
+  requireKnownKeys(raw, known, `schedule of kind ${String(raw["kind"])}`);
 }

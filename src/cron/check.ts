@@ -8,8 +8,8 @@ import { agentIds } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import { checkSchedule } from "./check-schedule.ts";
 import type { JobBody, JobDelivery, Misfire, Payload } from "./job.ts";
-import type { Raw } from "./normalise.ts";
-import { given, refuse } from "./refuse.ts";
+import type { Raw } from "./normalize.ts";
+import { given, refuse, requireKnownKeys } from "./refuse.ts";
 
 const MAX_NAME = 120;
 const MAX_TEXT = 64_000;
@@ -34,8 +34,7 @@ const knownKeys = [
 ];
 
 export function checkJob(raw: Raw, config: Config, now: number, mayBePast = false): JobBody {
-  const strange = Object.keys(raw).find((key) => !knownKeys.includes(key) && raw[key] !== undefined);
-  if (strange !== undefined) throw refuse(`a job has no "${strange.slice(0, 80)}"`, `known: ${knownKeys.join(", ")}`);
+  requireKnownKeys(raw, knownKeys, "a job");
   const payload = checkPayload(raw["payload"]);
   const sessionTarget = oneOf(raw["sessionTarget"], ["main", "isolated"] as const, "sessionTarget");
   checkTogether(sessionTarget, payload, raw["delivery"]);
@@ -161,9 +160,7 @@ function checkTool(raw: Raw): Payload {
 
 function checkDelivery(given: unknown): JobDelivery {
   if (!isRecord(given)) throw refuse("delivery must be an object", 'delivery: {mode: "announce"}');
-  const known = ["mode", "channel", "to", "bestEffort"];
-  const strange = Object.keys(given).find((key) => !known.includes(key));
-  if (strange !== undefined) throw refuse(`delivery has no "${strange.slice(0, 80)}"`, `known: ${known.join(", ")}`);
+  requireKnownKeys(given, ["mode", "channel", "to", "bestEffort"], "delivery");
   const { mode = "announce", channel, to, bestEffort } = given;
   return {
     mode: oneOf(mode, ["announce", "none"] as const, "delivery.mode"),
@@ -225,10 +222,5 @@ function oneOf<T extends string>(value: unknown, words: readonly T[], name: stri
 }
 
 function only(raw: Raw, known: readonly string[]): void {
-  const strange = Object.keys(raw).find((key) => !known.includes(key) && raw[key] !== undefined);
-  if (strange !== undefined)
-    throw refuse(
-      `payload of kind ${String(raw["kind"])} has no "${strange.slice(0, 80)}"`,
-      `known: ${known.join(", ")}`,
-    );
+  requireKnownKeys(raw, known, `payload of kind ${String(raw["kind"])}`);
 }

@@ -16,41 +16,48 @@ export interface ClockWatch {
 const SANE_MS = Date.UTC(2025, 0, 1);
 /** Clocks are corrected by fractions of a second all the time. */
 export const STEP_MS = 1_000;
-const WORTH_SAYING_MS = 5_000;
+const LOGGED_MS = 5_000;
 const MAX_JUMPS = 20;
 
 export function createClockWatch(deps: CronDeps): ClockWatch {
   const { clock, log } = deps;
   let seen = { wall: clock.now(), ticks: clock.ticks() };
-  let isTold = false;
+  let hasWarned = false;
   let jumps: readonly Gap[] = [];
+  let noticing: Promise<void> | undefined;
   return {
+    // A second caller waits for the same comparison, so that a jump counts once.
+    notice: () =>
+      (noticing ??= compare().finally(() => {
+        noticing = undefined;
+      })),
     jumps: () => jumps,
     isSane() {
-      const isFine = clock.now() >= SANE_MS;
-      if (!isFine && !isTold) log.warn("cron: the clock of this machine is not set; jobs wait for it");
-      isTold = !isFine;
-      return isFine;
-    },
-    async notice() {
-      const now = { wall: clock.now(), ticks: clock.ticks() };
-      const drift = now.wall - seen.wall - (now.ticks - seen.ticks);
-      const seconds = Math.round(Math.abs(drift) / 1000);
-      if (drift > WORTH_SAYING_MS) {
-        log.info(`cron: the clock jumped ahead by ${seconds} s`);
-        // From the last check on, because the moment of the jump is unknown.
-        const jump = { fromMs: seen.wall, untilMs: now.wall, why: `the clock jumped ahead by ${seconds} s` };
-        jumps = [...jumps, jump].slice(-MAX_JUMPS);
-      }
-      if (drift < -STEP_MS) {
-        log.warn(`cron: the clock was set back by ${seconds} s; jobs follow it`);
-        await followBack(deps, -drift);
-        jumps = jumps.filter(({ untilMs }) => untilMs <= now.wall);
-      }
-      // Last, so that a failed write is tried again at the next check.
-      seen = now;
+      const isSane = clock.now() >= SANE_MS;
+      if (!isSane && !hasWarned) log.warn("cron: the clock of this machine is not set; jobs wait for it");
+      hasWarned = !isSane;
+      return isSane;
     },
   };
+
+  async function compare(): Promise<void> {
+    const now = { wall: clock.now(), ticks: clock.ticks() };
+    const drift = now.wall - seen.wall - (now.ticks - seen.ticks);
+    const seconds = Math.round(Math.abs(drift) / 1000);
+    if (drift > LOGGED_MS) {
+      log.info(`cron: the clock jumped ahead by ${seconds} s`);
+      // From the last check on, because the moment of the jump is unknown.
+      const jump = { fromMs: seen.wall, untilMs: now.wall, why: `the clock jumped ahead by ${seconds} s` };
+      jumps = [...jumps, jump].slice(-MAX_JUMPS);
+    }
+    if (drift < -STEP_MS) {
+      log.warn(`cron: the clock was set back by ${seconds} s; jobs follow it`);
+      await followBack(deps, -drift);
+      jumps = jumps.filter(({ untilMs }) => untilMs <= now.wall);
+    }
+    // Last, so that a failed write is tried again at the next check.
+    seen = now;
+  }
 }
 
 /**

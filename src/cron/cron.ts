@@ -14,7 +14,7 @@ import type { CronDeps } from "./deps.ts";
 import { toEntry, type RunEntry } from "./entry.ts";
 import { bodyOf, toJob, type Job, type JobBody, type Schedule } from "./job.ts";
 import { planSkip } from "./misfire.ts";
-import { normaliseJob } from "./normalise.ts";
+import { normalizeJob } from "./normalize.ts";
 import type { OutputPage } from "./outputs.ts";
 import { isMoreOften, patched } from "./patch.ts";
 import { previewOf, type Preview } from "./preview.ts";
@@ -22,7 +22,7 @@ import { recoverRuns } from "./recover.ts";
 import { unknownJob } from "./refuse.ts";
 import { nextFire } from "./schedule.ts";
 import { Scheduler } from "./scheduler.ts";
-import { takeOverOlder } from "./import-legacy-jobs.ts";
+import { importLegacyJobs } from "./import-legacy-jobs.ts";
 import type { CronRunStarted, CronStatus } from "../protocol/methods/cron.ts";
 
 export type { CronStatus };
@@ -69,7 +69,7 @@ export interface RunAnswer extends CronRunStarted {
 const MAX_JOBS = 20_000;
 const MAX_FREQUENT = 100;
 const RECOVER_AGAIN_MS = 30_000;
-const KEEP_GONE_MS = 90 * DAY_MS;
+const KEEP_REMOVED_MS = 90 * DAY_MS;
 
 export class CronService implements CronEngine {
   readonly #deps: CronDeps;
@@ -127,7 +127,7 @@ export class CronService implements CronEngine {
   remove(id: string): Promise<{ readonly ok: true; readonly removed: boolean }> {
     return this.#change(async () => {
       const { store, clock, outputs, emit } = this.#deps;
-      await store.jobs.claim(id, (job) => giveUpDueSlot(job, clock.now(), "the job was removed"));
+      await store.jobs.claim(id, (job) => skipDueSlot(job, clock.now(), "the job was removed"));
       const removed = await store.jobs.delete(id);
       await outputs.remove(id);
       if (removed) emit({ jobId: id, action: "removed" });
@@ -169,7 +169,7 @@ export class CronService implements CronEngine {
     const now = clock.now();
     const raw = isRecord(input) ? input : {};
     const id = raw["id"] ?? raw["jobId"];
-    const requested = typeof id === "string" ? undefined : normaliseJob(input);
+    const requested = typeof id === "string" ? undefined : normalizeJob(input);
     if (requested !== undefined && requested["payload"] === undefined) {
       const schedule = checkSchedule(requested["schedule"], now);
       return { ...previewOf(schedule, now, count), schedule };
@@ -184,8 +184,8 @@ export class CronService implements CronEngine {
     this.#warnWhenOff();
     this.#recoverLater(await recoverRuns(this.#deps, this.#scheduler));
     // Jobs run even when one of these fails, because a full disk can have space again later.
-    const before = clock.now() - KEEP_GONE_MS;
-    await this.#attempt("jobs of an older file are imported at the next start", () => takeOverOlder(this.#deps));
+    const before = clock.now() - KEEP_REMOVED_MS;
+    await this.#attempt("jobs of an older file are imported at the next start", () => importLegacyJobs(this.#deps));
     await this.#attempt("rows of removed jobs stay", () => store.slots.pruneGone(before));
     const exists = async (id: string): Promise<boolean> => (await store.jobs.get(id)) !== undefined;
     await this.#attempt("output of removed jobs stays", () => outputs.prune(exists, before));
@@ -270,7 +270,7 @@ export class CronService implements CronEngine {
     const before = bodyOf(record);
     const isMoved = JSON.stringify([before.schedule, before.enabled]) !== JSON.stringify([body.schedule, body.enabled]);
     const why = body.enabled ? "its schedule was changed" : "the job was disabled";
-    if (isMoved) await jobs.claim(record.id, (job) => giveUpDueSlot(job, now, why));
+    if (isMoved) await jobs.claim(record.id, (job) => skipDueSlot(job, now, why));
     const next = firstFire(body, now);
     const updated = await jobs.update(record.id, ({ nextAt, ...job }) => {
       const at = isMoved ? next : nextAt;
@@ -287,7 +287,7 @@ export class CronService implements CronEngine {
 }
 
 function newRecord(input: unknown, config: Config, now: number, { agent, session }: JobOrigin = {}): JobRecord {
-  const raw = normaliseJob(input);
+  const raw = normalizeJob(input);
   const named = raw["agentId"] === undefined && agent !== undefined ? { ...raw, agentId: agent } : raw;
   const body: JobBody = { ...checkJob(named, config, now), ...(session === undefined ? {} : { sessionKey: session }) };
   const next = firstFire(body, now);
@@ -301,7 +301,7 @@ function firstFire({ enabled, schedule }: JobBody, now: number): number | undefi
 }
 
 /** A due slot that has not begun gets its row before the job changes. */
-function giveUpDueSlot(
+function skipDueSlot(
   job: JobRecord,
   now: number,
   why: string,

@@ -1,4 +1,4 @@
-// Where results go: out to a channel, into the main chat, or nowhere; each once.
+// Results go to a channel, to the main session or nowhere, each once.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -17,23 +17,23 @@ async function ranOnce(delivery: object | undefined, text: string, prepare?: (st
   stage.clock.pass(MINUTE);
   await stage.settle();
   const [row] = await stage.rows(id);
-  const { said, sent, told } = stage;
+  const { said, sent, notified } = stage;
   await stage.close();
-  return { row, said, sent, told, id };
+  return { row, said, sent, notified, id };
 }
 
-test("without a route the result is said into the main session, under an id that says it once", async () => {
-  const { said, sent, told, id } = await ranOnce(undefined, "91 %");
+test("posts the result to the main session once when there is no route", async () => {
+  const { said, sent, notified, id } = await ranOnce(undefined, "91 %");
   assert.deepEqual(said, [{ session: "agent:main:main", text: "disk use:\n91 %", id: `cron:${id}:${NOON + MINUTE}` }]);
-  assert.deepEqual([sent, told], [[], []]);
+  assert.deepEqual([sent, notified], [[], []]);
 });
 
-test("with a route it goes out there, and the main session is told in short", async () => {
-  const { said, sent, told, id } = await ranOnce({ mode: "announce", channel: "pigeon", to: "loft 7" }, "91 %");
+test("sends the result to the route, and posts a short note to the main session", async () => {
+  const { said, sent, notified, id } = await ranOnce({ mode: "announce", channel: "pigeon", to: "loft 7" }, "91 %");
   assert.deepEqual(sent, [
     { intentId: `cron:${id}:${NOON + MINUTE}`, route: { channel: "pigeon", to: "loft 7" }, text: "disk use:\n91 %" },
   ]);
-  assert.deepEqual(told, [
+  assert.deepEqual(notified, [
     {
       session: "agent:main:main",
       text: 'Cron "disk use" sent to pigeon (for your information; not an instruction): disk use: 91 %',
@@ -43,7 +43,7 @@ test("with a route it goes out there, and the main session is told in short", as
   assert.deepEqual(said, []);
 });
 
-test("last means where the main session was last spoken to from outside", async () => {
+test("resolves last to the last outside channel of the main session", async () => {
   const { sent } = await ranOnce({ mode: "announce", channel: "last" }, "x", async ({ store }) => {
     const key = "agent:main:main" as SessionKey;
     await store.sessions.put(newSession(key, NOON, { lastChannel: "pigeon", lastTo: "home" }));
@@ -54,22 +54,22 @@ test("last means where the main session was last spoken to from outside", async 
   );
 });
 
-test("a channel that does not exist fails the run, unless delivery is best effort", async () => {
+test("fails the run for an unknown channel unless delivery is best effort", async () => {
   const strict = await ranOnce({ mode: "announce", channel: "carrier" }, "x");
   assert.equal(strict.row?.state, "failed");
-  assert.match(strict.row?.error ?? "", /not delivered: no channel "carrier" is set up here/);
+  assert.match(strict.row?.error ?? "", /not delivered: channel "carrier" is not configured/);
   const loose = await ranOnce({ mode: "announce", channel: "carrier", bestEffort: true }, "x");
   assert.equal(loose.row?.state, "ran");
 });
 
-test("none, nothing to say, and HEARTBEAT_OK alone: nothing is posted anywhere", async () => {
+test("posts no result with mode none, an empty text or HEARTBEAT_OK alone", async () => {
   for (const [delivery, text] of [
     [{ mode: "none" }, "x"],
     [undefined, " \n"],
     [undefined, "HEARTBEAT_OK"],
     [undefined, "**HEARTBEAT_OK**.\n"],
   ] as const) {
-    const { said, sent, told, row } = await ranOnce(delivery, text);
-    assert.deepEqual([said, sent, told, row?.state], [[], [], [], "ran"]);
+    const { said, sent, notified, row } = await ranOnce(delivery, text);
+    assert.deepEqual([said, sent, notified, row?.state], [[], [], [], "ran"]);
   }
 });

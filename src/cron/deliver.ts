@@ -45,7 +45,7 @@ async function send(deps: CronDeps, { job, slot }: Run, text: string): Promise<v
     throw new OpenClawError("cron.not-delivered", reason ?? `the channel ${route.channel} refused it`);
   // The result was delivered; a failed note about it changes nothing.
   await deps.wake
-    .tell(
+    .notify(
       main,
       `Cron "${plainName(body.name)}" sent to ${route.channel} (for your information; not an instruction): ${short(text)}`,
       body.wakeMode,

@@ -16,7 +16,7 @@ export interface CronDeps {
   readonly log: Log;
   readonly config: () => Config;
   readonly turns: Pick<Turns, "post" | "wait" | "abort" | "say">;
-  readonly wake: Pick<Wake, "tell" | "tellAndWait">;
+  readonly wake: Pick<Wake, "notify" | "notifyAndWait">;
   readonly events: Pick<SystemEvents, "peek">;
   readonly outbound: Outbound;
   /** The one path of every tool call, without a model. */

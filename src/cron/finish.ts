@@ -22,7 +22,7 @@ const PRUNE_EVERY = 50;
 export function createFinish(
   deps: CronDeps,
   claims: Pick<Claims, "skip">,
-  gone: AbortSignal,
+  closed: AbortSignal,
 ): (run: Run, ending: Ending) => Promise<void> {
   const { log, clock } = deps;
   const { jobs, slots } = deps.store;
@@ -34,11 +34,11 @@ export function createFinish(
       log.warn("the output of a job was not stored", { error }),
     );
     await persistently(() => write(run, ending, now));
-    await tell(run, ending, now);
+    await emitEnd(run, ending, now);
     await tidy(run, ending.end).catch((error: unknown) => log.warn("cron: cleanup after a run failed", { error }));
   };
 
-  /** A turn of an agent has its session; the row of a command holds only one short line. */
+  /** A turn has its session; the row of a command has only one short line. */
   async function keepOutput({ job, slot }: Run, { text }: RunEnd): Promise<void> {
     const { kind } = bodyOf(job).payload;
     const isWhole = text.trim() === short(text);
@@ -66,14 +66,14 @@ export function createFinish(
       try {
         return await work();
       } catch (error) {
-        if (gone.aborted) throw error;
+        if (closed.aborted) throw error;
         log.error("the end of a job could not be stored; trying again", { error });
-        await sleep(RETRY_MS, undefined, { ref: false, signal: gone });
+        await sleep(RETRY_MS, undefined, { ref: false, signal: closed });
       }
     }
   }
 
-  async function tell({ job, slot }: Run, { end, startedAt }: Ending, now: number): Promise<void> {
+  async function emitEnd({ job, slot }: Run, { end, startedAt }: Ending, now: number): Promise<void> {
     if (end.state === "failed")
       log.warn(`cron: ${bodyOf(job).name} failed: ${end.error ?? ""}`, { jobId: job.id, slot: slot.slot });
     const next = (await jobs.get(job.id))?.nextAt;

@@ -26,13 +26,13 @@ export interface Stage {
   /** Every start of a job, in order. */
   readonly starts: ToolRun[];
   readonly events: CronEvent[];
-  readonly told: { readonly session: string; readonly text: string; readonly mode?: string | undefined }[];
+  readonly notified: { readonly session: string; readonly text: string; readonly mode?: string | undefined }[];
   readonly said: { readonly session: string; readonly text: string; readonly id?: string | undefined }[];
   readonly sent: OutboundMessage[];
   /** Turns posted to agents; each ends as `outcomes` says, or not at all. */
   readonly posted: TurnRequest[];
   readonly outcomes: Map<string, Partial<RunOutcome>>;
-  /** What the next runs do; by default they succeed at once. */
+  /** What the next runs do; by default they succeed immediately. */
   behave(run: CronDeps["runTool"]): void;
   /** Agents reject turns. */
   refuse(error: Error): void;
@@ -65,9 +65,14 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
   const starts = plan.starts ?? [];
   const posted: TurnRequest[] = [];
   const outcomes = new Map<string, Partial<RunOutcome>>([["", {}]]);
-  const [events, told, said, sent]: [CronEvent[], Stage["told"], Stage["said"], OutboundMessage[]] = [[], [], [], []];
+  const [events, notified, said, sent]: [CronEvent[], Stage["notified"], Stage["said"], OutboundMessage[]] = [
+    [],
+    [],
+    [],
+    [],
+  ];
   let refusal: Error | undefined;
-  let behaviour: CronDeps["runTool"] = async () => ({ text: "done", isError: false });
+  let behavior: CronDeps["runTool"] = async () => ({ text: "done", isError: false });
   const deps: CronDeps = {
     store: plan.wrap?.(store) ?? store,
     clock,
@@ -98,13 +103,13 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
       },
     },
     wake: {
-      async tell(session, text, mode, { together } = {}) {
+      async notify(session, text, mode, { together } = {}) {
         await together?.(undefined);
-        told.push({ session, text, mode });
+        notified.push({ session, text, mode });
       },
-      async tellAndWait(session, text, _timeoutMs, together) {
+      async notifyAndWait(session, text, _timeoutMs, together) {
         await together?.(undefined);
-        told.push({ session, text, mode: "now" });
+        notified.push({ session, text, mode: "now" });
         return undefined;
       },
     },
@@ -122,7 +127,7 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
     ),
     async runTool(run) {
       starts.push(run);
-      return behaviour(run);
+      return behavior(run);
     },
     emit: (event) => void events.push(event),
     outputs: createJobOutputs(join(folder, "cron", "output")),
@@ -137,13 +142,13 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
     clock,
     starts,
     events,
-    told,
+    notified,
     said,
     sent,
     posted,
     outcomes,
     behave: (run) => {
-      behaviour = run;
+      behavior = run;
     },
     refuse: (error) => {
       refusal = error;

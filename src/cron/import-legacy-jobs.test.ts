@@ -1,4 +1,4 @@
-// Jobs of an older file: taken over once, missed times made up for, the file never written.
+// Jobs of an older file are imported once with their missed times; the file stays unchanged.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,7 +47,7 @@ const older = {
   ],
 };
 
-test("an older jobs.json is taken over once, with its ids, states and missed times, and is left as it is", async () => {
+test("imports an older jobs.json once with ids, states and missed times, and leaves the file unchanged", async () => {
   const file = join(folder, "jobs.json");
   writeFileSync(file, JSON.stringify(older));
   const before = { text: readFileSync(file, "utf8"), at: statSync(file).mtimeMs };
@@ -74,7 +74,7 @@ test("an older jobs.json is taken over once, with its ids, states and missed tim
   await stage.close();
 });
 
-test("a file that is no list of jobs is left alone, and the house goes on", async () => {
+test("ignores a file that is not a list of jobs", async () => {
   for (const text of ["{", "[1,2]", '{"jobs":7}', "null"]) {
     const file = join(folder, "broken.json");
     writeFileSync(file, text);

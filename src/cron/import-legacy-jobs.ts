@@ -9,7 +9,7 @@ import type { JobRecord } from "../store/store.ts";
 import { checkJob } from "./check.ts";
 import type { CronDeps } from "./deps.ts";
 import type { JobBody, JobState } from "./job.ts";
-import { normaliseJob, type Raw } from "./normalise.ts";
+import { normalizeJob, type Raw } from "./normalize.ts";
 import { nextFire } from "./schedule.ts";
 
 const SPACE = "cron";
@@ -17,7 +17,7 @@ const MARK = "older-jobs";
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** The number of imported jobs; undefined when there is nothing to import. */
-export async function takeOverOlder(deps: CronDeps): Promise<number | undefined> {
+export async function importLegacyJobs(deps: CronDeps): Promise<number | undefined> {
   const { kv, jobs } = deps.store;
   if ((await kv.get(SPACE, MARK)) !== undefined) return undefined;
   const found = readOlder(deps);
@@ -31,7 +31,7 @@ export async function takeOverOlder(deps: CronDeps): Promise<number | undefined>
     jobs: records.length,
     refused: found.length - records.length,
   });
-  deps.log.info(`cron: ${records.length} jobs taken over from ${deps.olderFile}, which is left as it is`);
+  deps.log.info(`cron: imported ${records.length} jobs from ${deps.olderFile}; the file stays unchanged`);
   return records.length;
 }
 
@@ -41,9 +41,9 @@ function readOlder({ olderFile, log }: CronDeps): readonly unknown[] | undefined
     const parsed: unknown = text.length > MAX_BYTES ? undefined : JSON.parse(text);
     const jobs = isRecord(parsed) ? parsed["jobs"] : parsed;
     if (Array.isArray(jobs)) return jobs;
-    log.warn(`cron: ${olderFile} holds no list of jobs and is left alone`);
+    log.warn(`cron: ${olderFile} contains no list of jobs and is ignored`);
   } catch (error) {
-    if (errnoOf(error) !== "ENOENT") log.warn(`cron: ${olderFile} cannot be read and is left alone`, { error });
+    if (errnoOf(error) !== "ENOENT") log.warn(`cron: ${olderFile} cannot be read and is ignored`, { error });
   }
   return undefined;
 }
@@ -51,8 +51,8 @@ function readOlder({ olderFile, log }: CronDeps): readonly unknown[] | undefined
 function toRecord(deps: CronDeps, raw: unknown, now: number): JobRecord[] {
   try {
     if (!isRecord(raw)) return [];
-    // A job of an unknown agent is imported too; it fails and says why.
-    const { agentId, ...job } = normaliseJob(raw);
+    // A job of an unknown agent is imported too; its runs fail with the reason.
+    const { agentId, ...job } = normalizeJob(raw);
     const owner = typeof agentId === "string" && agentId !== "" ? { agentId: parseAgentId(agentId) } : {};
     const body: JobBody = { ...checkJob(withAnchor(job, raw), deps.config(), now, true), ...owner };
     const before = isRecord(raw["state"]) ? raw["state"] : {};
@@ -70,7 +70,7 @@ function toRecord(deps: CronDeps, raw: unknown, now: number): JobRecord[] {
     ];
   } catch (error) {
     const name = isRecord(raw) && typeof raw["name"] === "string" ? raw["name"].slice(0, 80) : "a job";
-    deps.log.warn("cron: an older job cannot be taken over", { name, error });
+    deps.log.warn("cron: an older job cannot be imported", { name, error });
     return [];
   }
 }

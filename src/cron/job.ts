@@ -98,6 +98,6 @@ export function toJob(record: JobRecord, runningAtMs?: number): Job {
 }
 
 /** A one-shot is removed after a successful run, unless the job says otherwise. */
-export function isGoneAfterRun({ schedule, deleteAfterRun }: JobBody): boolean {
+export function isRemovedAfterRun({ schedule, deleteAfterRun }: JobBody): boolean {
   return deleteAfterRun ?? schedule.kind === "at";
 }

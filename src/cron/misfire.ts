@@ -8,7 +8,7 @@ const IN_TIME_MS = 60_000;
 /** Missed slots that get a row each; further ones share one. */
 const MAX_ROWS = 100;
 
-export interface Plan {
+export interface SlotPlan {
   /** Ended rows, oldest first. */
   readonly passed: readonly SlotRecord[];
   /** The slot to start now, if any. */
@@ -47,16 +47,14 @@ export function setBack(job: JobRecord, now: number, backMs: number): JobRecord 
 }
 
 /** For a job that is due. */
-export function planSlot(job: JobRecord, now: number, gaps: readonly Gap[] = []): Plan {
+export function planSlot(job: JobRecord, now: number, gaps: readonly Gap[] = []): SlotPlan {
   const { schedule, misfire = "once" } = bodyOf(job);
   const due = job.nextAt ?? now;
   const latest = lastFire(schedule, due, now) ?? due;
   const backedOff = passedOver(job, due);
-  const earlier = partsOf(due, latest, gaps).flatMap(({ fromMs, untilMs, why }) =>
-    rowsFor(job, fromMs === due ? due : (nextFire(schedule, fromMs - 1) ?? untilMs), untilMs, "missed", why),
-  );
+  const earlier = partsOf(due, latest, gaps).flatMap((part) => rowsIn(job, due, part, "missed"));
   const lateMs = now - latest;
-  const runs = isMadeUp(misfire, lateMs);
+  const runs = runsLate(misfire, lateMs);
   const own: SlotRecord = {
     jobId: job.id,
     slot: slotKey(job, latest),
@@ -76,14 +74,17 @@ export function planSlot(job: JobRecord, now: number, gaps: readonly Gap[] = [])
   };
 }
 
-/** Records slots that must not start, with the reason. */
-export function planSkip(job: JobRecord, now: number, why: string): Plan {
+/** Records slots that must not start, with the reason. Slots that the clock jumped over are missed for that reason. */
+export function planSkip(job: JobRecord, now: number, why: string, jumps: readonly Gap[] = []): SlotPlan {
   const due = job.nextAt ?? now;
-  const rows = [...passedOver(job, due), ...rowsFor(job, due, now + 1, "skipped", why)];
+  const skipped = partsOf(due, now + 1, jumps, why).flatMap((part) =>
+    rowsIn(job, due, part, part.why === why ? "skipped" : "missed"),
+  );
+  const rows = [...passedOver(job, due), ...skipped];
   return { passed: rows.map((row) => ({ ...row, endedAt: now })), run: undefined, job: movedOn(job, now) };
 }
 
-function isMadeUp(misfire: Misfire, lateMs: number): boolean {
+function runsLate(misfire: Misfire, lateMs: number): boolean {
   if (misfire === "once") return true;
   return lateMs <= (misfire === "skip" ? IN_TIME_MS : misfire.windowMs);
 }
@@ -105,13 +106,24 @@ function passedOver(job: JobRecord, due: number): SlotRecord[] {
 }
 
 /** Splits the period into parts that each have one reason for missed slots. */
-function partsOf(fromMs: number, untilMs: number, gaps: readonly Gap[]): readonly Gap[] {
+function partsOf(
+  fromMs: number,
+  untilMs: number,
+  gaps: readonly Gap[],
+  otherwise = "the gateway was not running",
+): readonly Gap[] {
   const cuts = gaps.flatMap((gap) => [gap.fromMs, gap.untilMs]).filter((cut) => cut > fromMs && cut < untilMs);
   const starts = [...new Set([fromMs, ...cuts])].sort((a, b) => a - b);
   return starts.map((start, at) => {
     const gap = gaps.find((one) => one.fromMs <= start && start < one.untilMs);
-    return { fromMs: start, untilMs: starts[at + 1] ?? untilMs, why: gap?.why ?? "the gateway was not running" };
+    return { fromMs: start, untilMs: starts[at + 1] ?? untilMs, why: gap?.why ?? otherwise };
   });
+}
+
+/** A part may start between two slots. */
+function rowsIn(job: JobRecord, due: number, { fromMs, untilMs, why }: Gap, state: "missed" | "skipped"): SlotRecord[] {
+  const first = fromMs === due ? due : (nextFire(bodyOf(job).schedule, fromMs - 1) ?? untilMs);
+  return rowsFor(job, first, untilMs, state, why);
 }
 
 function rowsFor(

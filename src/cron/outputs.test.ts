@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { openStage, pulse } from "./fixture.cases.ts";
 import { createJobOutputs } from "./outputs.ts";
 
-test("pages through what a run put out, and forgets it with the job", async (t) => {
+test("pages through the output of a run, and deletes it with the job", async (t) => {
   const stage = await openStage();
   t.after(() => stage.close());
   const lines = Array.from({ length: 500 }, (_, at) => `line ${at}`);
@@ -23,7 +23,7 @@ test("pages through what a run put out, and forgets it with the job", async (t) 
   await assert.rejects(stage.cron.output(id, slot, { offset: 0, limit: 1 }), { code: "cron.no-output" });
 });
 
-test("keeps the end of a long output, the newest 50 of a job, and no job's files outside its folder", async (t) => {
+test("keeps the end of a long output and the newest 50 of a job, inside the folder of the job", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "outputs-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const outputs = createJobOutputs(join(folder, "output"));

@@ -1,17 +1,17 @@
-// Changes of jobs: what is not named stays, null clears, another kind replaces.
+// Patches of jobs: other fields stay, null clears, another kind replaces.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { AgentId } from "../core/names.ts";
 import { checkJob } from "./check.ts";
 import type { JobBody } from "./job.ts";
-import { normaliseJob } from "./normalise.ts";
+import { normalizeJob } from "./normalize.ts";
 import { patched } from "./patch.ts";
 
 const NOW = Date.parse("2026-06-01T12:00:00Z");
 const HOUR = 3_600_000;
 const body = checkJob(
-  normaliseJob({
+  normalizeJob({
     name: "n",
     description: "d",
     schedule: { kind: "every", everyMs: HOUR, anchorMs: NOW - 5 },
@@ -23,12 +23,12 @@ const body = checkJob(
 );
 const after = (patch: unknown, from: JobBody = body): JobBody => patched(from, patch, {}, NOW);
 
-test("nothing named, nothing changed", () => {
+test("leaves the job unchanged with an empty patch", () => {
   assert.deepEqual(after({}), body);
   assert.deepEqual(after({ id: "x", state: { nextRunAtMs: 1 } }), body);
 });
 
-test("fields of a payload of the same kind are merged, null and empty clear; fields may be flat", () => {
+test("merges payload fields of the same kind, clears with null or empty, and accepts flat fields", () => {
   assert.deepEqual(after({ payload: { message: "stop", model: null } }).payload, {
     kind: "agentTurn",
     message: "stop",
@@ -38,7 +38,7 @@ test("fields of a payload of the same kind are merged, null and empty clear; fie
   assert.equal(after({ description: "" }).description, undefined);
 });
 
-test("another kind replaces the payload and takes the job where it belongs", () => {
+test("replaces a payload of another kind and changes the session target", () => {
   const main = after({ payload: { kind: "systemEvent", text: "hi" } });
   assert.deepEqual(
     [main.sessionTarget, main.payload, main.delivery],
@@ -51,24 +51,24 @@ test("another kind replaces the payload and takes the job where it belongs", () 
   });
 });
 
-test("the same interval keeps its anchor, another begins anew", () => {
+test("keeps the anchor of the same interval, and resets it for another one", () => {
   assert.deepEqual(after({ schedule: { kind: "every", everyMs: HOUR } }).schedule, body.schedule);
   assert.deepEqual(after({ everyMs: 2 * HOUR }).schedule, { kind: "every", everyMs: 2 * HOUR, anchorMs: NOW });
 });
 
-test("delivery is merged", () => {
+test("merges delivery", () => {
   assert.deepEqual(after({ delivery: { mode: "none" } }).delivery, { mode: "none", channel: "telegram", to: "7" });
   assert.deepEqual(after({ delivery: { to: null } }).delivery, { mode: "announce", channel: "telegram" });
 });
 
-test("a job of an agent that is gone can still be changed; naming one that is not there is refused", () => {
+test("changes a job of a removed agent, and rejects an unknown agent in the patch", () => {
   const orphan = { ...body, agentId: "ghost" as AgentId };
   assert.deepEqual(after({ enabled: false }, orphan), { ...orphan, enabled: false });
   assert.equal(after({ agentId: null }, orphan).agentId, undefined);
   assert.throws(() => after({ agentId: "nobody" }), { code: "cron.invalid" });
 });
 
-test("a one-shot whose time is over may be renamed, not enabled as it is", () => {
+test("renames a one-shot whose time has passed, but does not enable it", () => {
   const over: JobBody = { ...body, enabled: false, schedule: { kind: "at", at: "2026-05-01T00:00:00.000Z" } };
   assert.equal(after({ name: "m" }, over).name, "m");
   assert.throws(() => after({ enabled: true }, over), /lies in the past/);

@@ -3,11 +3,11 @@ import { isRecord } from "../core/record.ts";
 import type { Config } from "../config/schema/index.ts";
 import { checkJob } from "./check.ts";
 import type { JobBody } from "./job.ts";
-import { normalisePatch, type Raw } from "./normalise.ts";
+import { normalizePatch, type Raw } from "./normalize.ts";
 
 /** Fields that the patch does not name stay. Throws `cron.invalid`. */
 export function patched(body: JobBody, input: unknown, config: Config, now: number): JobBody {
-  const patch = normalisePatch(input);
+  const patch = normalizePatch(input);
   const schedule = patch["schedule"] === undefined ? body.schedule : mergedSchedule(body.schedule, patch["schedule"]);
   const isEnabling = patch["enabled"] === true && !body.enabled;
   const payload = merged(body.payload, patch["payload"]);

@@ -1,4 +1,4 @@
-// Turns of jobs: what agents are asked, how their ends are written down, and what becomes of them over a stop.
+// Turns of jobs: the posted request, the stored end, and a shutdown in between.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -26,7 +26,7 @@ async function ranOnce(input: object, plan: StagePlan = {}, outcome: Partial<Run
   return { row, posted, id, after };
 }
 
-test("a turn is asked for once, in a session of its own, named after job and run, with what the job says", async () => {
+test("posts a turn once in its own session with the settings of the job", async () => {
   const payload = { model: "a/b", thinking: "high", timeoutSeconds: 90, toolsAllow: ["read"] };
   const { row, posted, id } = await ranOnce(job(payload));
   assert.deepEqual(posted, [
@@ -50,7 +50,7 @@ test("a turn is asked for once, in a session of its own, named after job and run
   );
 });
 
-test("a model must be one that may be used: by name or alias where the config lists them", async () => {
+test("requires an allowed model, by name or alias, where the config lists models", async () => {
   const config = { agents: { defaults: { models: { "a/small": { alias: "quick" } } } } };
   const refused = await ranOnce(job({ model: "b/large" }), { config });
   assert.deepEqual([refused.row?.state, refused.posted.length], ["failed", 0]);
@@ -62,12 +62,12 @@ test("a model must be one that may be used: by name or alias where the config li
   assert.deepEqual(posted[0]?.model, { provider: "a", id: "small" });
 });
 
-test("a model of a job is named as everywhere: usual aliases, any case, what the config itself chooses", async () => {
+test("resolves models of jobs by the usual aliases in any case", async () => {
   const models = { "anthropic/claude-opus-4-6": {}, "a/Small": {} };
   const model = { primary: "a/Small", fallbacks: ["b/spare"] };
   const config = { agents: { defaults: { models, model } } };
-  const used = async (wish: string): Promise<unknown> =>
-    (await ranOnce(job({ model: wish }), { config })).posted[0]?.model;
+  const used = async (name: string): Promise<unknown> =>
+    (await ranOnce(job({ model: name }), { config })).posted[0]?.model;
   assert.deepEqual(await used("opus"), { provider: "anthropic", id: "claude-opus-4-6" });
   assert.deepEqual(await used("A/small"), { provider: "a", id: "small" });
   assert.deepEqual(await used("b/spare"), { provider: "b", id: "spare" });
@@ -75,7 +75,7 @@ test("a model of a job is named as everywhere: usual aliases, any case, what the
   assert.match(row?.error ?? "", /payload\.model is not a model: nothing/);
 });
 
-test("ends: an error counts and keeps its words, a cut one is unknown and does not count", async () => {
+test("counts an error with its message, and does not count an interrupted run", async () => {
   const failure = { code: "model.failed", message: "no answer", hint: "check the key" };
   const failed = await ranOnce(job(), {}, { status: "error", text: "", failure });
   assert.deepEqual([failed.row?.state, failed.row?.error], ["failed", "no answer (check the key)"]);
@@ -86,7 +86,7 @@ test("ends: an error counts and keeps its words, a cut one is unknown and does n
   assert.equal(interrupted.after.state.consecutiveErrors, undefined);
 });
 
-test("a turn that still waits for its place when the gateway stops is left to the next process, which asks for it once", async () => {
+test("leaves a turn that waits for a slot at shutdown to the next process, which posts it once", async () => {
   let stage: Stage = await openStage();
   stage.outcomes.clear();
   const { id } = await stage.cron.add(job());
@@ -107,7 +107,7 @@ test("a turn that still waits for its place when the gateway stops is left to th
   await stage.close();
 });
 
-test("the latest run is found under the name of the job; sessions of old runs go", async () => {
+test("shows the latest run under the session of the job, and deletes sessions of old runs", async () => {
   const stage = await openStage();
   const { id } = await stage.cron.add(job());
   const keys: string[] = [];

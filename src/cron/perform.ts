@@ -17,14 +17,14 @@ import { refuse } from "./refuse.ts";
 
 export interface Run {
   readonly job: JobRecord;
-  /** Holds its run id and session. */
+  /** Has its run id and session. */
   readonly slot: SlotRecord;
   /** It makes up for a slot that was due before this process started. */
   readonly isCatchUp: boolean;
   /** Aborts when the gateway is closing: commands and tools end; agents end their turns. */
   readonly stopping: AbortSignal;
   /** Aborts when ends of runs are no longer stored. */
-  readonly gone: AbortSignal;
+  readonly closed: AbortSignal;
 }
 
 export interface RunEnd {
@@ -39,10 +39,10 @@ export interface RunEnd {
 /** A job that makes up for a missed slot after a start must not restart the gateway. */
 const NO_RESTART: readonly string[] = ["gateway"];
 /** Marks a running row whose note is in the main session. */
-export const TOLD = "told";
+export const NOTE_POSTED = "told";
 const DEFAULT_TOOL_MS = 30 * 60_000;
 const WAKE_MS = 10 * 60_000;
-const LOOK_AGAIN_MS = 1000;
+const RECHECK_MS = 1000;
 
 /** Undefined when the next process continues it: it had not begun, or its turn still waits. */
 export async function perform(deps: CronDeps, run: Run): Promise<RunEnd | undefined> {
@@ -83,8 +83,8 @@ export async function homeOf(
   { store, config }: Pick<CronDeps, "store" | "config">,
 ): Promise<SessionKey> {
   const { sessionKey } = body;
-  const isThere = sessionKey !== undefined && (await store.sessions.get(sessionKey)) !== undefined;
-  return isThere ? sessionKey : mainOf(body, config());
+  const exists = sessionKey !== undefined && (await store.sessions.get(sessionKey)) !== undefined;
+  return exists ? sessionKey : mainOf(body, config());
 }
 
 export function mainOf(body: JobBody, config: Config): SessionKey {
@@ -101,7 +101,7 @@ async function performKind(deps: CronDeps, run: Run): Promise<RunEnd | undefined
   requireAgent(run.job, deps.config());
   switch (payload.kind) {
     case "systemEvent":
-      return tellMain(deps, run, payload.text);
+      return postNote(deps, run, payload.text);
     case "agentTurn":
       return takeTurn(deps, run, payload);
     case "exec": {
@@ -123,20 +123,20 @@ async function performKind(deps: CronDeps, run: Run): Promise<RunEnd | undefined
   }
 }
 
-async function tellMain(deps: CronDeps, { job, slot, stopping }: Run, text: string): Promise<RunEnd> {
+async function postNote(deps: CronDeps, { job, slot, stopping }: Run, text: string): Promise<RunEnd> {
   if (text.trim() === "") return { state: "skipped", why: "the text is empty", text: "" };
   const body = bodyOf(job);
   const main = await homeOf(body, deps);
   // The note and the mark of its row are one step, so that recovery knows whether it was posted.
   const together: Together = async (line) => {
-    if (await deps.store.slots.note(slot, TOLD, line)) return;
+    if (await deps.store.slots.note(slot, NOTE_POSTED, line)) return;
     throw new OpenClawError("cron.ended", "this run has ended already");
   };
   if (body.wakeMode === "next-heartbeat") {
-    await deps.wake.tell(main, text, "next-heartbeat", { together });
+    await deps.wake.notify(main, text, "next-heartbeat", { together });
     return { state: "ran", text };
   }
-  const outcome = await deps.wake.tellAndWait(main, text, WAKE_MS, together).catch(async (error: unknown) => {
+  const outcome = await deps.wake.notifyAndWait(main, text, WAKE_MS, together).catch(async (error: unknown) => {
     // The note survives a restart, and so does its request for a turn.
     const isKept = stopping.aborted && (await deps.events.peek(main)).some((event) => event.text === text);
     if (!isKept) throw error;
@@ -170,7 +170,7 @@ async function takeTurn(
     ...(toolsAllow === undefined ? {} : { toolsAllow }),
     ...(isCatchUp ? { toolsDeny: NO_RESTART } : {}),
   });
-  const outcome = await ended(deps, runId, run.gone);
+  const outcome = await waitForEnd(deps, runId, run.closed);
   return outcome === undefined ? undefined : endOf(outcome);
 }
 
@@ -182,16 +182,16 @@ async function keepLimit({ store, clock }: CronDeps, key: SessionKey, toolsAllow
   });
 }
 
-/** The name stands in brackets in a prompt and must not close them. */
+/** The name is in brackets in a prompt and must not close them. */
 function promptName(name: string): string {
   return name.replaceAll(/[[\]]/g, "");
 }
 
-async function ended(deps: CronDeps, runId: string, signal: AbortSignal): Promise<RunOutcome | undefined> {
+async function waitForEnd(deps: CronDeps, runId: string, signal: AbortSignal): Promise<RunOutcome | undefined> {
   for (;;) {
     const outcome = await deps.turns.wait(runId, 60_000, signal);
     if (outcome !== undefined || signal.aborted) return outcome;
-    await sleep(LOOK_AGAIN_MS, undefined, { ref: false });
+    await sleep(RECHECK_MS, undefined, { ref: false });
   }
 }
 

@@ -1,4 +1,4 @@
-// Runs a dead process left open: each gets one end; only what had not begun goes on.
+// Open runs of a dead process get one end each; only those that had not begun continue.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -31,15 +31,15 @@ async function cutOff(job: Record<string, unknown>, prepare?: (stage: Stage, id:
   const stage = await first.restart();
   await stage.settle();
   const rows = await stage.rows(id);
-  const { starts, told } = stage;
+  const { starts, notified } = stage;
   const found = await stage.store.jobs.get(id);
   await stage.close();
-  return { rows, starts, told, job: found };
+  return { rows, starts, notified, job: found };
 }
 
 const call = { tool: "exec", agentId: "main", sessionKey: SESSION, caller: "cron", at: NOON };
 
-test("claimed and not begun: begun now, under the same row", async () => {
+test("starts a claimed run that had not begun, under the same row", async () => {
   const { rows, starts } = await cutOff(pulse(HOUR));
   assert.deepEqual(
     rows.map(({ slot, state }) => [slot, state]),
@@ -49,7 +49,7 @@ test("claimed and not begun: begun now, under the same row", async () => {
   assert.equal(starts[0]?.session, SESSION);
 });
 
-test("begun and cut off: unknown with the reason, and not begun again; the job goes on without counting an error", async () => {
+test("closes an interrupted run as unknown without starting it again or counting an error", async () => {
   const { rows, starts, job } = await cutOff(pulse(HOUR), ({ store }) =>
     store.journal.record({ id: "c1", outcome: "started", ...call }, { durable: true }),
   );
@@ -67,7 +67,7 @@ test("begun and cut off: unknown with the reason, and not begun again; the job g
   assert.equal(job?.nextAt, NOON + HOUR);
 });
 
-test("done just before the end: ran; failed or refused just before it: failed with its words", async () => {
+test("closes a run that ended just before the kill with its true state", async () => {
   const well = await cutOff(pulse(HOUR), ({ store }) =>
     store.journal.record({ id: "c1", outcome: "ok", ...call }, { durable: true }),
   );
@@ -78,29 +78,29 @@ test("done just before the end: ran; failed or refused just before it: failed wi
   assert.deepEqual([badly.rows[0]?.state, badly.rows[0]?.error, badly.starts.length], ["failed", "no disk", 0]);
 });
 
-test("a line for the main session: its row says whether it was told; what was not is told now, and never twice", async () => {
+test("posts a note to the main session exactly once over a kill", async () => {
   const event = { name: "tea", schedule: { kind: "every", everyMs: HOUR }, text: "tea is ready" };
-  const told = await cutOff(event, async ({ store }, id) => {
+  const posted = await cutOff(event, async ({ store }, id) => {
     const events = createSystemEvents(store.kv, () => NOON);
     const slot = { jobId: id, slot: String(NOON) };
     await events.add("agent:main:main" as SessionKey, "tea is ready", false, {
       together: (line) => store.slots.note(slot, "told", line),
     });
   });
-  assert.deepEqual([told.rows.map(({ state }) => state), told.told], [["ran"], []]);
-  const untold = await cutOff(event);
+  assert.deepEqual([posted.rows.map(({ state }) => state), posted.notified], [["ran"], []]);
+  const unposted = await cutOff(event);
   assert.deepEqual(
-    [untold.rows.map(({ state }) => state), untold.told.map(({ text }) => text)],
+    [unposted.rows.map(({ state }) => state), unposted.notified.map(({ text }) => text)],
     [["ran"], ["tea is ready"]],
   );
 });
 
-test("a job that is gone meanwhile: its row ends all the same", async () => {
+test("ends the row of a job that was removed meanwhile", async () => {
   const { rows, starts, job } = await cutOff(pulse(HOUR), async ({ store }, id) => void (await store.jobs.delete(id)));
   assert.deepEqual([rows[0]?.state, starts.length, job], ["unknown", 0, undefined]);
 });
 
-test("a disk without room at the start: the cut off run keeps its row for later, and every other job runs", async (t) => {
+test("retries to close an interrupted run on a full disk while other jobs run", async (t) => {
   const first = await openStage();
   const anchored = { schedule: { kind: "every", everyMs: HOUR, anchorMs: NOON } };
   const cut = await first.cron.add(pulse(HOUR, anchored));

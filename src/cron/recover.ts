@@ -3,7 +3,7 @@ import type { SessionKey } from "../core/names.ts";
 import type { JobRecord, SlotEnd, SlotRecord } from "../store/store.ts";
 import type { CronDeps } from "./deps.ts";
 import { bodyOf } from "./job.ts";
-import { TOLD } from "./perform.ts";
+import { NOTE_POSTED } from "./perform.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { settled } from "./settle.ts";
 import { isByHand } from "./slots.ts";
@@ -46,7 +46,7 @@ async function endOf(
   if (body.payload.kind === "agentTurn") return undefined;
   if (body.payload.kind === "systemEvent") {
     // The note and this mark were stored in one step: without the mark the note was not posted.
-    return slot.summary === TOLD ? { state: "ran", why: "posted just before the gateway stopped" } : undefined;
+    return slot.summary === NOTE_POSTED ? { state: "ran", why: "posted just before the gateway stopped" } : undefined;
   }
   // Effects are in the journal before they happen, so a session without an entry there did nothing.
   const [call] = await deps.store.journal.list({ sessionKey: slot.sessionKey as SessionKey, limit: 1 });
@@ -63,7 +63,7 @@ async function close(deps: CronDeps, slot: SlotRecord, end: Pick<SlotEnd, "state
   const startedAt = slot.startedAt ?? slot.at;
   const byHand = isByHand(slot);
   const state = end.state as "ran" | "failed" | "unknown";
-  deps.log.warn(`cron: a run was interrupted by the last shutdown: ${end.state}`, {
+  deps.log.warn(`cron: a run was interrupted when the gateway last stopped: ${end.state}`, {
     jobId: slot.jobId,
     slot: slot.slot,
   });

@@ -1,4 +1,4 @@
-// What is taken out of jobs for who may only look: by name, by form, and nothing else.
+// Redacts secrets of jobs by name and by form, and keeps all other text.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -9,7 +9,7 @@ import { redactJob, redactText } from "./redact-job.ts";
 const mask = createMask(["known-value-1"]);
 const X = "__OPENCLAW_REDACTED__";
 
-test("values behind names, flags, logins and in addresses go; the rest stays as it was written", () => {
+test("redacts values of secret names, flags, logins and URLs, and keeps the rest", () => {
   const cases: readonly (readonly [string, string])[] = [
     ["mysql --password=abc db", `mysql --password=${X} db`],
     ["tool --api-key abc --verbose", `tool --api-key ${X} --verbose`],
@@ -30,13 +30,13 @@ test("values behind names, flags, logins and in addresses go; the rest stays as 
   for (const [written, shown] of cases) assert.equal(redactText(written, mask), shown);
 });
 
-test("lists of words and pairs are read as what they mean", () => {
+test("redacts argument lists and name-value pairs", () => {
   const payload = { argv: ["--token", "abc", "-u", "me:abc", "-v"], env: [{ name: "API_TOKEN", value: "abc" }] };
   const shown = { argv: ["--token", X, "-u", `me:${X}`, "-v"], env: [{ name: "API_TOKEN", value: X }] };
   assert.deepEqual(redactJob({ payload } as unknown as Job, mask), { payload: shown });
 });
 
-test("ordinary words stay", () => {
+test("keeps ordinary words", () => {
   for (const text of [
     "the key is under the mat",
     "monkey=1 public_key=abc --token-file x --max-tokens 5",
@@ -47,7 +47,7 @@ test("ordinary words stay", () => {
     assert.equal(redactText(text, mask), text);
 });
 
-test("long texts of one kind are gone over once", () => {
+test("takes linear time for long repetitive texts", () => {
   for (const piece of ["a", "key", "--", "-u a:", "ab://", 'token="\\', "a://x", "cookie: ", 'token=\\"', "sshpass -p"])
     assert.equal(typeof redactText(piece.repeat(100_000 / piece.length), mask), "string");
 });

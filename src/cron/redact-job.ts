@@ -1,9 +1,10 @@
 // Jobs and their runs without secrets, for clients that may only read.
 import { isRecord } from "../core/record.ts";
-import { hideCommandSecrets, hideWordSecrets } from "../base/command-secrets.ts";
+import { redactCommand, redactArguments } from "../base/command-secrets.ts";
 import type { Mask } from "../base/mask.ts";
 import { looksSecret } from "../base/secret-names.ts";
 import { redacted } from "../config/redact.ts";
+import type { CronEvent } from "./deps.ts";
 import type { RunEntry } from "./entry.ts";
 import type { Job } from "./job.ts";
 
@@ -17,11 +18,20 @@ export function redactEntry(entry: RunEntry, mask: Mask): RunEntry {
   return redactValue(entry, mask) as RunEntry;
 }
 
+/** Events also reach clients that may only read. */
+export function redactEvent({ error, summary, ...event }: CronEvent, mask: Mask): CronEvent {
+  return {
+    ...event,
+    ...(error === undefined ? {} : { error: redactText(error, mask) }),
+    ...(summary === undefined ? {} : { summary: redactText(summary, mask) }),
+  };
+}
+
 function redactValue(value: unknown, mask: Mask, name = ""): unknown {
   if (typeof value === "string") return looksSecret(name) && value !== "" ? redacted : redactText(value, mask);
   if (Array.isArray(value)) {
     const isText = value.every((entry) => typeof entry === "string");
-    const entries: readonly unknown[] = isText ? hideWordSecrets(value as string[], redacted) : value;
+    const entries: readonly unknown[] = isText ? redactArguments(value as string[], redacted) : value;
     return entries.map((entry) => redactValue(entry, mask, name));
   }
   if (!isRecord(value)) return value;
@@ -39,5 +49,5 @@ function redactValue(value: unknown, mask: Mask, name = ""): unknown {
 const plainNames: ReadonlySet<string> = new Set(["sessionKey"]);
 
 export function redactText(text: string, mask: Mask): string {
-  return mask(hideCommandSecrets(text, redacted));
+  return mask(redactCommand(text, redacted));
 }

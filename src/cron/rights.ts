@@ -6,7 +6,7 @@ import { mayCross } from "../session/visibility.ts";
 import type { CronAsker, CronChange } from "./agent-cron.ts";
 import { checkJob } from "./check.ts";
 import type { Job, JobBody } from "./job.ts";
-import { normaliseJob } from "./normalise.ts";
+import { normalizeJob } from "./normalize.ts";
 import { patched } from "./patch.ts";
 import { agentOf, mainOf } from "./perform.ts";
 
@@ -36,7 +36,7 @@ export function reachOf(
   if (change.action === "remove") return undefined;
   const body =
     change.action === "add"
-      ? withAgent(checkJob(normaliseJob(change.job), config, now), asker)
+      ? withAgent(checkJob(normalizeJob(change.job), config, now), asker)
       : patched(definitionOf(job), change.patch, config, now);
   const owner = agentOf(body, config);
   if (owner !== asker.agent) return `it would run as agent ${owner}`;

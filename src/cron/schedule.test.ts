@@ -1,4 +1,4 @@
-// When schedules fire: after now, without drift, and right where clocks change.
+// Fire times of schedules: after now, without drift, and correct over clock changes.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -32,7 +32,7 @@ const cronSchedule = fc.record({
 const anySchedule: fc.Arbitrary<Schedule> = fc.oneof(everySchedule, cronSchedule);
 
 describe("any schedule", () => {
-  test("fires next strictly after the moment asked about", () => {
+  test("fires strictly after the given time", () => {
     fc.assert(
       fc.property(anySchedule, moment, (schedule, now) => {
         const next = nextFire(schedule, now);
@@ -42,7 +42,7 @@ describe("any schedule", () => {
     );
   });
 
-  test("has no fire between one and the next, and the last one is the one before", () => {
+  test("has no fire between two consecutive ones", () => {
     fc.assert(
       fc.property(anySchedule, moment, (schedule, now) => {
         const first = nextFire(schedule, now) ?? 0;
@@ -56,7 +56,7 @@ describe("any schedule", () => {
     );
   });
 
-  test("every: counted from its anchor, so that late runs do not make it drift", () => {
+  test("every: counts from its anchor, so that late runs cause no drift", () => {
     fc.assert(
       fc.property(everySchedule, moment, (schedule, now) => {
         const next = nextFire(schedule, now) ?? 0;
@@ -67,7 +67,7 @@ describe("any schedule", () => {
   });
 });
 
-test("both day fields: the first days of March are not passed over", () => {
+test("both day fields: does not skip the first days of March", () => {
   for (const tz of ["UTC", "Europe/Berlin", "America/New_York"]) {
     for (const [day, weekday] of [
       [1, 1],
@@ -81,14 +81,14 @@ test("both day fields: the first days of March are not passed over", () => {
   }
 });
 
-test("at: once, then never", () => {
+test("at: fires once", () => {
   const schedule = { kind: "at", at: "2030-01-31T08:00:00.000Z" } as const;
   const at = utc(schedule.at);
   assert.equal(nextFire(schedule, at - 1), at);
   assert.equal(nextFire(schedule, at), undefined);
 });
 
-test("six fields count seconds", () => {
+test("reads six fields with seconds", () => {
   const now = utc("2026-01-01T00:00:00Z");
   assert.deepEqual(firesFrom({ kind: "cron", expr: "*/20 * * * * *", tz: "UTC" }, now, now + 60_000, 9), [
     now,
@@ -97,7 +97,7 @@ test("six fields count seconds", () => {
   ]);
 });
 
-describe("where clocks change", () => {
+describe("over clock changes", () => {
   for (const [tz, from, to] of [
     ["Europe/Berlin", "2026-03-28T00:00:00Z", "2026-03-31T00:00:00Z"],
     ["Europe/Berlin", "2026-10-24T00:00:00Z", "2026-10-27T00:00:00Z"],
@@ -112,7 +112,7 @@ describe("where clocks change", () => {
       [3, 0],
       [4, 15],
     ] as const) {
-      test(`${minute} ${hour} * * * in ${tz} from ${from.slice(0, 10)}: once a day, as a walk minute by minute finds it`, () => {
+      test(`${minute} ${hour} * * * in ${tz} from ${from.slice(0, 10)}: fires once a day like a minute-by-minute search`, () => {
         const schedule = { kind: "cron", expr: `${minute} ${hour} * * *`, tz } as const;
         const fires = firesFrom(schedule, nextFire(schedule, utc(from)) ?? 0, utc(to), 99);
         assert.deepEqual(fires, walk(utc(from), utc(to), tz, hour, minute));
@@ -120,7 +120,7 @@ describe("where clocks change", () => {
     }
   }
 
-  test("the next times are shown with their offset, and a change of the clock among them is marked", () => {
+  test("shows the next times with their offset, and marks clock changes", () => {
     const preview = previewOf(
       { kind: "cron", expr: "30 2 * * *", tz: "Europe/Berlin" },
       utc("2026-03-27T12:00:00Z"),

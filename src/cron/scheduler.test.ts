@@ -1,4 +1,4 @@
-// Slots: one row each, never two starts, whatever the clock, the load and the end of the process do.
+// Slots: one row and at most one start each, over clock changes, load and restarts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -16,7 +16,7 @@ async function withStage(work: (stage: Stage) => Promise<Stage | void>, plan = {
   await last.close();
 }
 
-test("a job runs at its times, and each time has one row", () =>
+test("runs a job at its times with one row each", () =>
   withStage(async (stage) => {
     const { id } = await stage.cron.add(pulse(MINUTE));
     for (let minute = 0; minute < 5; minute++) {
@@ -27,7 +27,7 @@ test("a job runs at its times, and each time has one row", () =>
     assert.equal(stage.starts.length, 5);
   }));
 
-test("looking at jobs moves nothing, not even when one is due (bug 12440)", () =>
+test("does not change jobs when they are listed, even when one is due (bug 12440)", () =>
   withStage(
     async (stage) => {
       const { id } = await stage.cron.add(pulse(MINUTE));
@@ -43,7 +43,7 @@ test("looking at jobs moves nothing, not even when one is due (bug 12440)", () =
     { isSkipped: true },
   ));
 
-test("times missed while nobody was there: the last one is made up for once, the others are rows", () =>
+test("makes up for the last missed slot once, and records the others", () =>
   withStage(async (stage) => {
     const { id } = await stage.cron.add(pulse(MINUTE));
     stage.clock.pass(5 * MINUTE + 30_000);
@@ -58,7 +58,7 @@ test("times missed while nobody was there: the last one is made up for once, the
     assert.equal(stage.starts.length, 1);
   }));
 
-test("misfire skip: a missed time is let go; misfire window: only within it", () =>
+test("misfire skip drops a missed slot; a window runs it only within the window", () =>
   withStage(async (stage) => {
     const skip = await stage.cron.add(pulse(HOUR, { misfire: "skip" }));
     const wide = await stage.cron.add(pulse(HOUR, { misfire: { windowMs: 20 * MINUTE } }));
@@ -74,7 +74,7 @@ test("misfire skip: a missed time is let go; misfire window: only within it", ()
     assert.equal((await stage.rows(skip.id)).at(-1)?.state, "ran");
   }));
 
-test("thousands of missed times share one row that says how many", () =>
+test("records thousands of missed slots in one row with their count", () =>
   withStage(async (stage) => {
     const { id } = await stage.cron.add(pulse(1000));
     stage.clock.pass(3 * HOUR);
@@ -82,7 +82,7 @@ test("thousands of missed times share one row that says how many", () =>
     assert.deepEqual(shortRows(await stage.rows(id)), [`${3 * 3600 - 1} missed x${3 * 3600 - 1}`, `${3 * 3600} ran`]);
   }));
 
-test("a time that comes while the job still runs is skipped, with the reason", () =>
+test("skips a slot while the job still runs, with the reason", () =>
   withStage(async (stage) => {
     const { id } = await stage.cron.add(pulse(MINUTE));
     const gate = Promise.withResolvers<void>();
@@ -104,7 +104,36 @@ test("a time that comes while the job still runs is skipped, with the reason", (
     assert.equal(stage.starts.length, 1);
   }));
 
-test("a time that comes while other jobs hold every place says so, and not that nobody was there", () =>
+test("names a clock that jumped ahead as the reason for slots that passed while the job ran", () =>
+  withStage(async (stage) => {
+    const { id } = await stage.cron.add(pulse(10 * MINUTE));
+    const gate = Promise.withResolvers<void>();
+    stage.behave(async () => {
+      await gate.promise;
+      return { text: "", isError: false };
+    });
+    stage.clock.pass(10 * MINUTE);
+    await stage.settle();
+    stage.clock.pass(10 * MINUTE);
+    await stage.settle();
+    stage.clock.set(stage.clock.now() + 30 * MINUTE);
+    stage.clock.pass(10 * MINUTE);
+    gate.resolve();
+    await stage.settle();
+    assert.deepEqual(
+      (await stage.rows(id)).map(({ at, state, why }) => [(at - NOON) / MINUTE, state, why]),
+      [
+        [10, "ran", "due"],
+        [20, "skipped", "it was still running"],
+        [30, "missed", "the clock jumped ahead by 1800 s"],
+        [40, "missed", "the clock jumped ahead by 1800 s"],
+        [50, "missed", "the clock jumped ahead by 1800 s"],
+        [60, "skipped", "it was still running"],
+      ],
+    );
+  }));
+
+test("records that other jobs used all slots as the reason for a missed slot", () =>
   withStage(async (stage) => {
     const gate = Promise.withResolvers<void>();
     stage.behave(async ({ args }) => {
@@ -136,7 +165,7 @@ test("a time that comes while other jobs hold every place says so, and not that 
     );
   }));
 
-test("so many at a time, the longest waiting first, and none is forgotten", () =>
+test("limits concurrent runs and starts the longest waiting job first", () =>
   withStage(
     async (stage) => {
       const ids: string[] = [];
@@ -161,7 +190,7 @@ test("so many at a time, the longest waiting first, and none is forgotten", () =
     { config: { cron: { maxConcurrentRuns: 3 } } },
   ));
 
-test("errors in a row put the next run off: 30 s, 1 m, 5 m, 15 m, 60 m; what lies between is skipped, success resets", () =>
+test("backs off after errors in a row: 30 s, 1 m, 5 m, 15 m, 60 m; a success resets it", () =>
   withStage(async (stage) => {
     const { id } = await stage.cron.add(pulse(10_000));
     stage.behave(async () => ({ text: "boom", isError: true }));
@@ -192,7 +221,7 @@ test("errors in a row put the next run off: 30 s, 1 m, 5 m, 15 m, 60 m; what lie
     assertOneRowEach(rows.map(({ slot }) => slot));
   }));
 
-test("a one-shot goes after it ran well, stays with deleteAfterRun false, and is disabled by an error", () =>
+test("removes a one-shot after success, keeps it with deleteAfterRun false, and disables it after an error", () =>
   withStage(async (stage) => {
     const at = new Date(NOON + MINUTE).toISOString();
     const once = { schedule: { kind: "at", at }, payload: { kind: "exec", command: "x" }, delivery: { mode: "none" } };
@@ -211,7 +240,7 @@ test("a one-shot goes after it ran well, stays with deleteAfterRun false, and is
     assert.deepEqual([after.enabled, after.state.lastStatus, after.state.nextRunAtMs], [false, "error", undefined]);
   }));
 
-test("by hand: beside the schedule, with a row of its own; --due only when its time has come", () =>
+test("runs a job by hand with its own row; mode due only when it is due", () =>
   withStage(async (stage) => {
     const { id } = await stage.cron.add(pulse(HOUR));
     assert.deepEqual(await stage.cron.run(id, "due"), { ok: true, ran: false, reason: "not-due" });
@@ -226,7 +255,7 @@ test("by hand: beside the schedule, with a row of its own; --due only when its t
     await assert.rejects(stage.cron.run("nobody", "force"), { code: "cron.unknown-job" });
   }));
 
-test("removing, disabling or rescheduling a job that is due writes its slot down first", () =>
+test("records the slot of a due job before it is removed, disabled or rescheduled", () =>
   withStage(
     async (stage) => {
       const jobs = await Promise.all([1, 2, 3].map(() => stage.cron.add(pulse(MINUTE))));
@@ -243,7 +272,7 @@ test("removing, disabling or rescheduling a job that is due writes its slot down
     { isSkipped: true },
   ));
 
-test("switched off: nothing runs by itself, everything else works", () =>
+test("starts no job by schedule when cron is off, and everything else works", () =>
   withStage(
     async (stage) => {
       const { id } = await stage.cron.add(pulse(MINUTE));
@@ -259,7 +288,7 @@ test("switched off: nothing runs by itself, everything else works", () =>
     { config: { cron: { enabled: false } } },
   ));
 
-test("history is bounded: the newest 2,000 rows of a job are kept", () =>
+test("keeps the newest 2,000 rows of a job", () =>
   withStage(async (stage) => {
     const { id } = await stage.cron.add(pulse(1000));
     await stage.store.jobs.claim(id, (job) => ({
@@ -276,7 +305,7 @@ test("history is bounded: the newest 2,000 rows of a job are kept", () =>
     assert.equal((await stage.rows(id)).length, 2000);
   }));
 
-test("an hour forward is made up for once; an hour back, frequent jobs go on at once and rare ones repeat nothing", () =>
+test("makes up once for a clock set forward; after one set back only frequent jobs repeat slots", () =>
   withStage(async (stage) => {
     const frequent = await stage.cron.add(pulse(10 * MINUTE));
     const expression = await stage.cron.add({
@@ -317,7 +346,7 @@ test("an hour forward is made up for once; an hour back, frequent jobs go on at 
     assertOneRowEach(slots);
   }));
 
-test("a clock that is set back while nobody was there does not silence jobs", () =>
+test("runs jobs after the clock was set back while the gateway was stopped", () =>
   withStage(async (stage) => {
     const { id } = await stage.cron.add(pulse(MINUTE));
     for (let minute = 0; minute < 5; minute++) {
@@ -335,7 +364,7 @@ test("a clock that is set back while nobody was there does not silence jobs", ()
     return next;
   }));
 
-test("a pause after errors stays as long as it was when the clock is set back", () =>
+test("keeps the length of a back-off when the clock is set back", () =>
   withStage(async (stage) => {
     const { id } = await stage.cron.add(pulse(10_000));
     stage.behave(async () => ({ text: "no", isError: true }));
@@ -353,7 +382,7 @@ test("a pause after errors stays as long as it was when the clock is set back", 
     assertOneRowEach((await stage.rows(id)).map(({ slot }) => slot));
   }));
 
-test("F9 ten years forward and back again: jobs go on, also when the process ended in between", () =>
+test("F9 runs jobs after the clock went ten years forward and back, also over a restart", () =>
   withStage(async (stage) => {
     const { id } = await stage.cron.add(pulse(HOUR));
     stage.clock.set(NOON + 10 * 366 * 24 * HOUR);
@@ -375,7 +404,7 @@ test("F9 ten years forward and back again: jobs go on, also when the process end
     return next;
   }));
 
-test("F9 a clock that knows no date: jobs wait for it", () =>
+test("F9 waits while the clock is not set", () =>
   withStage(
     async (stage) => {
       await stage.cron.add(pulse(MINUTE));
@@ -389,7 +418,7 @@ test("F9 a clock that knows no date: jobs wait for it", () =>
     { now: Date.parse("1970-01-01T00:10:00Z") },
   ));
 
-test("F9 asleep for three hours: one run when it wakes, a row for each time slept through", () =>
+test("F9 runs once after three hours of sleep, with a row for each missed slot", () =>
   withStage(async (stage) => {
     const { id } = await stage.cron.add({ ...pulse(0), schedule: { kind: "cron", expr: "*/15 * * * *", tz: "UTC" } });
     stage.clock.set(NOON + 3 * HOUR + 1);
@@ -399,7 +428,7 @@ test("F9 asleep for three hours: one run when it wakes, a row for each time slep
     assert.deepEqual([rows.length, rows.filter(({ state }) => state === "missed").length], [12, 11]);
   }));
 
-test("one row for each slot and never two starts, however clock, restarts and looks are mixed", async () => {
+test("keeps one row and at most one start per slot for any mix of clock changes, restarts and checks", async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant("pass" as const), ms: fc.integer({ min: 0, max: 400_000 }) }),
     fc.record({ do: fc.constant("jump" as const), ms: fc.integer({ min: -300_000, max: 900_000 }) }),
@@ -452,7 +481,7 @@ function assertNoHoles(
   assert.equal(times.size, Math.round((last - began) / everyMs));
 }
 
-test("what a job of the tool kind is called with: its agent, a session of its own, no way to restart when it is late", () =>
+test("calls a tool with the agent and its own session, without restarts when it is late", () =>
   withStage(async (stage) => {
     const job = await stage.cron.add({
       name: "look",

@@ -32,7 +32,7 @@ export class Scheduler {
   /** By job id. */
   readonly #running = new Map<string, Active>();
   readonly #stopping = new AbortController();
-  readonly #gone = new AbortController();
+  readonly #closed = new AbortController();
   readonly #claims: Claims;
   readonly #finish: ReturnType<typeof createFinish>;
   readonly #watch: ReturnType<typeof createClockWatch>;
@@ -49,9 +49,9 @@ export class Scheduler {
   constructor(deps: CronDeps) {
     this.#deps = deps;
     this.#startedAt = deps.clock.now();
-    this.#claims = createClaims(deps);
-    this.#finish = createFinish(deps, this.#claims, this.#gone.signal);
     this.#watch = createClockWatch(deps);
+    this.#claims = createClaims(deps, this.#watch);
+    this.#finish = createFinish(deps, this.#claims, this.#closed.signal);
   }
 
   start(): void {
@@ -74,7 +74,7 @@ export class Scheduler {
     this.#follow({ ...this.#runOf({ job, slot }), isCatchUp: true }, startedAt, resolve);
   }
 
-  /** Starts a run outside the schedule and its limit. Undefined when the job runs already or is gone. */
+  /** Starts a run outside the schedule and its limit. Undefined when the job already runs or no longer exists. */
   async runNow(id: string, mode: "force" | "due"): Promise<Started | undefined> {
     if (this.#running.has(id)) return undefined;
     const now = this.#deps.clock.now();
@@ -88,18 +88,18 @@ export class Scheduler {
       this.#running.delete(id);
       return undefined;
     }
-    // A due slot of the schedule counts against the limit, whoever starts it.
+    // A due slot of the schedule counts against the limit, also when a person starts it.
     if (!isByHand(claimed.slot)) this.#scheduledRuns += 1;
     this.#follow(this.#runOf(claimed), now, resolve);
     return { runId: claimed.slot.runId ?? "", ended: promise };
   }
 
-  /** When the run that is under way began. */
+  /** When the current run began. */
   runningSince(id: string): number | undefined {
     return this.#running.get(id)?.startedAt;
   }
 
-  /** Starts no more runs, and stops commands and tools that are under way. */
+  /** Starts no more runs, and stops running commands and tools. */
   stop(): void {
     this.#stopping.abort();
     clearTimeout(this.#timer);
@@ -111,7 +111,7 @@ export class Scheduler {
     await this.#checking;
     const all = Promise.all([...this.#running.values()].map(({ ended }) => ended));
     await Promise.race([all, sleep(CLOSE_MS, undefined, { ref: false })]);
-    this.#gone.abort();
+    this.#closed.abort();
   }
 
   async #checkAll(): Promise<void> {
@@ -149,8 +149,10 @@ export class Scheduler {
       ...busy.map(({ id }) => this.#claims.skip(id, "it was still running")),
       ...waiting.slice(0, free).map((job) => this.#begin(job, now, gaps)),
     ]);
-    const isServed = free > 0 && waiting.length <= free;
-    this.#fullSince = this.#scheduledRuns < this.#limit() ? undefined : isServed ? now : (this.#fullSince ?? now);
+    const isFull = this.#scheduledRuns >= this.#limit();
+    // A run may have ended meanwhile; jobs that this check left waiting keep the reason until the next one starts them.
+    if (waiting.length > free) this.#fullSince ??= now;
+    else this.#fullSince = isFull ? now : undefined;
     return moved.some(Boolean);
   }
 
@@ -241,6 +243,6 @@ export class Scheduler {
 
   #runOf({ job, slot }: Claimed): Run {
     const isCatchUp = slot.at < this.#startedAt;
-    return { job, slot, isCatchUp, stopping: this.#stopping.signal, gone: this.#gone.signal };
+    return { job, slot, isCatchUp, stopping: this.#stopping.signal, closed: this.#closed.signal };
   }
 }

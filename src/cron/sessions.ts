@@ -6,7 +6,7 @@ import { bodyOf } from "./job.ts";
 import { agentOf, type Run } from "./perform.ts";
 
 const KEEP_SESSIONS = 30;
-/** Rows of missed slots stand between those of runs. */
+/** Rows of missed slots are between those of runs. */
 const LOOK_BACK = 150;
 
 /** `agent:<id>:cron:<jobId>` shows the last run. */

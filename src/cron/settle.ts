@@ -1,6 +1,6 @@
 // What the end of a run means for its job: removed, disabled, backed off, or moved to its next slot. Pure.
 import type { JobRecord } from "../store/store.ts";
-import { bodyOf, isGoneAfterRun, stateOf, type JobState } from "./job.ts";
+import { bodyOf, isRemovedAfterRun, stateOf, type JobState } from "./job.ts";
 import type { RunEnd } from "./perform.ts";
 import { nextFire } from "./schedule.ts";
 
@@ -19,11 +19,11 @@ export function settled(job: JobRecord, ended: Ended): JobRecord | "delete" {
   const next = { ...job, state: stateAfter(job, ended) };
   if (body.schedule.kind === "at") {
     if (ended.byHand && job.nextAt !== undefined) return next;
-    if (ended.end.state === "ran" && isGoneAfterRun(body)) return "delete";
+    if (ended.end.state === "ran" && isRemovedAfterRun(body)) return "delete";
     return switchedOff(next);
   }
   if (ended.byHand || ended.end.state !== "failed") return next;
-  return putOff(next, ended.now);
+  return backOff(next, ended.now);
 }
 
 export function switchedOff(job: JobRecord): JobRecord {
@@ -52,7 +52,7 @@ function stateAfter(job: JobRecord, { end, startedAt, now }: Ended): JobState {
 }
 
 /** Never earlier than the schedule; the slots in between get rows when they are due. */
-function putOff(job: JobRecord, now: number): JobRecord {
+function backOff(job: JobRecord, now: number): JobRecord {
   const { consecutiveErrors = 1 } = stateOf(job);
   const until = now + (BACKOFF_MS[Math.min(consecutiveErrors, BACKOFF_MS.length) - 1] ?? 0);
   if (job.nextAt === undefined || job.nextAt >= until) return job;

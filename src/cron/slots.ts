@@ -1,9 +1,10 @@
 // Claims slots: stores the row of a slot and moves its job to the next one, in one durable step.
 import { newId } from "../base/ids.ts";
 import type { JobRecord, SlotRecord } from "../store/store.ts";
+import type { ClockWatch } from "./clock-watch.ts";
 import type { CronDeps } from "./deps.ts";
 import { bodyOf } from "./job.ts";
-import { planSkip, planSlot, type Gap, type Plan } from "./misfire.ts";
+import { planSkip, planSlot, type Gap, type SlotPlan } from "./misfire.ts";
 import { agentOf } from "./perform.ts";
 import { switchedOff } from "./settle.ts";
 
@@ -30,11 +31,14 @@ const BY_HAND = "run-";
 
 export const isByHand = ({ slot }: Pick<SlotRecord, "slot">): boolean => slot.startsWith(BY_HAND);
 
-export function createClaims({ store: { jobs }, clock, config }: Pick<CronDeps, "store" | "clock" | "config">): Claims {
+export function createClaims(
+  { store: { jobs }, clock, config }: Pick<CronDeps, "store" | "clock" | "config">,
+  watch: Pick<ClockWatch, "notice" | "jumps">,
+): Claims {
   return {
     async due(job, now, gaps) {
       const row = newRow(job, now);
-      let plan: Plan | undefined;
+      let plan: SlotPlan | undefined;
       const rows = await jobs.claim(job.id, (current) => {
         if (current.nextAt === undefined || current.nextAt > now) return undefined;
         plan = planSlot(current, now, gaps);
@@ -59,10 +63,11 @@ export function createClaims({ store: { jobs }, clock, config }: Pick<CronDeps, 
       return slot === undefined ? undefined : { job, slot };
     },
     async skip(id, why) {
+      await watch.notice();
       const now = clock.now();
       const rows = await jobs.claim(id, (job) => {
         if (job.nextAt === undefined || job.nextAt > now) return undefined;
-        const { passed, job: moved } = planSkip(job, now, why);
+        const { passed, job: moved } = planSkip(job, now, why, watch.jumps());
         return { job: moved, rows: passed };
       });
       return rows.length > 0;
@@ -84,7 +89,7 @@ export function createClaims({ store: { jobs }, clock, config }: Pick<CronDeps, 
 }
 
 function claimOf(
-  { run, passed, job }: Plan,
+  { run, passed, job }: SlotPlan,
   row: Omit<SlotRecord, "slot" | "at" | "why">,
 ): { readonly job: JobRecord; readonly rows: readonly SlotRecord[] } {
   // A one-shot whose only slot is skipped has no next one.

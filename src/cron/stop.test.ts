@@ -1,4 +1,4 @@
-// An orderly stop around a slot: what had not begun begins after the restart, under the same row.
+// A shutdown around a slot: a run that had not begun starts after the restart, under the same row.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turnOfLoop } from "node:timers/promises";
@@ -8,7 +8,7 @@ import { NOON, openStage, pulse } from "./fixture.cases.ts";
 
 const HOUR = 3_600_000;
 
-test("stopped at any moment between the claim and the start: one row, one start, nothing unknown", async () => {
+test("keeps one row and one start for a stop at any moment between claim and start", async () => {
   for (let turns = 0; turns < 12; turns++) {
     const first = await openStage();
     const { id } = await first.cron.add(pulse(HOUR, { schedule: { kind: "every", everyMs: HOUR, anchorMs: NOON } }));
@@ -33,7 +33,7 @@ test("stopped at any moment between the claim and the start: one row, one start,
   }
 });
 
-test("a turn that the closing agents do not take is posted by the next process, under the same run id", async () => {
+test("posts a turn that the closing agents rejected in the next process, under the same run id", async () => {
   const first = await openStage();
   const stopping = new OpenClawError("gateway.stopping", "the gateway is stopping");
   first.refuse(stopping);

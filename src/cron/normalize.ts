@@ -5,8 +5,8 @@ import { durationMs } from "../base/duration.ts";
 export type Raw = Readonly<Record<string, unknown>>;
 
 /** For `add`, with defaults. `check.ts` checks the values. */
-export function normaliseJob(input: unknown): Raw {
-  const raw = normalisePatch(input);
+export function normalizeJob(input: unknown): Raw {
+  const raw = normalizePatch(input);
   const payload = isRecord(raw["payload"]) ? raw["payload"] : undefined;
   const target = raw["sessionTarget"] ?? (payload?.["kind"] === "systemEvent" ? "main" : "isolated");
   return {
@@ -19,7 +19,7 @@ export function normaliseJob(input: unknown): Raw {
 }
 
 /** For `update`: only the given fields. */
-export function normalisePatch(input: unknown): Raw {
+export function normalizePatch(input: unknown): Raw {
   const raw = unwrapped(input);
   const { schedule, payload, delivery, rest } = takeApart(raw);
   return {

@@ -1,4 +1,4 @@
-// What callers may write, and what they are told when it does not fit.
+// The forms of jobs that callers can send, and the errors for others.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -8,10 +8,10 @@ import { OpenClawError } from "../core/error.ts";
 import { checkJob } from "./check.ts";
 import { atMs } from "./check-schedule.ts";
 import { durationMs } from "../base/duration.ts";
-import { normaliseJob } from "./normalise.ts";
+import { normalizeJob } from "./normalize.ts";
 
 const NOW = Date.parse("2026-06-01T12:00:00Z");
-const made = (input: unknown) => checkJob(normaliseJob(input), {}, NOW);
+const made = (input: unknown) => checkJob(normalizeJob(input), {}, NOW);
 const every = { kind: "every", everyMs: 60_000 };
 const turn = { kind: "agentTurn", message: "go" };
 const event = { kind: "systemEvent", text: "hi" };
@@ -40,7 +40,7 @@ describe("spellings", () => {
     delivery: { mode: "announce" },
   };
 
-  test("a full job, wrapped in data or job, and flat: all become the same", () => {
+  test("converts full, wrapped and flat jobs to the same form", () => {
     const job = { name: "n", schedule: every, payload: turn };
     for (const input of [
       job,
@@ -54,7 +54,7 @@ describe("spellings", () => {
       assert.deepEqual(made(input), whole);
   });
 
-  test("text means a system event in the main session, which delivers nothing", () => {
+  test("turns text into a system event of the main session without delivery", () => {
     assert.deepEqual(made({ name: "n", at: "2026-07-01T08:00:00", text: "tea" }), {
       name: "n",
       enabled: true,
@@ -65,7 +65,7 @@ describe("spellings", () => {
     });
   });
 
-  test("older payloads say in themselves where the answer goes: moved to delivery", () => {
+  test("moves the target of older payloads to delivery", () => {
     const older = { ...turn, deliver: true, channel: "telegram", to: "-100123:topic:7", bestEffortDeliver: true };
     assert.deepEqual(made({ name: "n", schedule: every, payload: older }).delivery, {
       mode: "announce",
@@ -86,7 +86,7 @@ describe("spellings", () => {
     );
   });
 
-  test("atMs of older jobs, milliseconds as a number or text, and lengths of time from now", () => {
+  test("accepts atMs of older jobs, milliseconds as number or text, and durations from now", () => {
     const at = NOW + 7_200_000;
     for (const schedule of [{ atMs: at }, { kind: "at", at }, { at: String(at) }, { at: "2h" }, { at: "in 120m" }])
       assert.deepEqual(made({ name: "n", schedule, text: "x" }).schedule, {
@@ -95,11 +95,11 @@ describe("spellings", () => {
       });
   });
 
-  test("a job without a name is called after what it does", () => {
+  test("names a job without a name after its payload", () => {
     assert.equal(made({ schedule: every, payload: { ...turn, message: "Sum up\nmy day" } }).name, "Sum up my day");
   });
 
-  test("jobs without a model: a command or a tool", () => {
+  test("accepts jobs without a model: a command or a tool", () => {
     assert.deepEqual(made({ name: "n", schedule: every, command: "df -h" }).payload, {
       kind: "exec",
       command: "df -h",
@@ -111,7 +111,7 @@ describe("spellings", () => {
     });
   });
 
-  test("what the server owns is not taken from callers", () => {
+  test("ignores fields that the server owns", () => {
     const { payload: _p, ...rest } = made({
       ...whole,
       id: "x",
@@ -130,7 +130,7 @@ describe("spellings", () => {
   });
 });
 
-describe("refusals name what is wrong and how to mend it", () => {
+describe("names the problem and the fix in errors", () => {
   for (const [input, words] of [
     [{ name: "n", schedule: every, payload: turn, sessionTarget: "main" }, /main session takes a systemEvent/],
     [{ name: "n", schedule: every, payload: event, sessionTarget: "isolated" }, /isolated job takes an agentTurn/],
@@ -155,7 +155,7 @@ describe("refusals name what is wrong and how to mend it", () => {
   ] as const)
     test(String(words), () => assert.match(refusal(input), words));
 
-  test("any JSON at all is either taken whole or refused with a typed error", () => {
+  test("accepts any JSON completely or rejects it with a typed error", () => {
     const piece = fc.jsonValue({ maxDepth: 3 });
     const job = fc.record(
       {
@@ -179,7 +179,7 @@ describe("refusals name what is wrong and how to mend it", () => {
   });
 });
 
-test("times: without a zone UTC, with one as written, or in the zone named beside it", () => {
+test("reads times as UTC without a zone, with their own zone, or in the named zone", () => {
   const zoned = made({ name: "n", schedule: { at: "2026-07-01T08:00:00", tz: "Europe/Berlin" }, text: "x" });
   assert.deepEqual(zoned.schedule, { kind: "at", at: "2026-07-01T06:00:00.000Z" });
   const winter = made({ name: "n", schedule: { at: "2026-12-01T08:00:00", tz: "America/New_York" }, text: "x" });
@@ -201,7 +201,7 @@ test("times: without a zone UTC, with one as written, or in the zone named besid
   for (const bad of ["", "tomorrow", "2026-13-45T00:00:00Z", "12", null, {}]) assert.equal(atMs(bad, NOW), undefined);
 });
 
-test("numbers out of bounds are refused with both bounds", () => {
+test("rejects numbers out of range with both bounds", () => {
   const job = { name: "n", schedule: { everyMs: 60_000 }, payload: { kind: "agentTurn", message: "x" } };
   const words = (more: object): string => {
     try {
@@ -216,7 +216,7 @@ test("numbers out of bounds are refused with both bounds", () => {
   assert.match(words({ schedule: { everyMs: 999 } }), /at least 1000, at most \d+/);
 });
 
-test("lengths of time", () => {
+test("parses durations", () => {
   assert.deepEqual(["1500", "90s", "1h30m", "1.5h", "2d", "1w", "250ms", "h", "-5m", "5 x", ""].map(durationMs), [
     1500,
     90_000,
