@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { nonBlank } from "./tool.ts";
 
 import { OpenClawError } from "../core/error.ts";
 import { checker, Type } from "../core/schema.ts";
 import { badArguments } from "./argument-errors.ts";
 import { boundArguments, prepareArguments } from "./arguments.ts";
 import { foldArguments } from "./fold-arguments.ts";
-import { nonBlank } from "./parameter.ts";
 
 const tool = {
   name: "sample",
@@ -72,7 +72,7 @@ const rejected: readonly (readonly [args: unknown, message: string, hint: string
   [{ command: "x", at: {} }, 'sample: missing "at.hour"', all],
 ];
 
-test("names the wrong parameter in plain words and shows how to correct it", () => {
+test("names the wrong parameter in plain English and shows how to correct it", () => {
   for (const [args, message, hint] of rejected)
     assert.deepEqual(errorFor(args), { message, hint }, JSON.stringify(args));
 });

@@ -1,11 +1,14 @@
 // Bounds the size of tool results and masks secrets in them, for every caller.
 import type { Block } from "../core/message.ts";
 import type { Mask } from "../base/mask.ts";
+import { redactValues } from "../base/redact-values.ts";
+import type { Attachment } from "../protocol/methods/tools.ts";
 import type { ToolResult } from "./tool.ts";
 
 const MAX_TEXT = 262_144;
 const MAX_IMAGE = 16_000_000;
 const MAX_DETAILS = 2_000_000;
+const MAX_ATTACHMENTS = 16_000_000;
 
 export function boundResult(result: ToolResult, mask: Mask): ToolResult {
   const budget = { text: MAX_TEXT, image: MAX_IMAGE };
@@ -14,7 +17,23 @@ export function boundResult(result: ToolResult, mask: Mask): ToolResult {
     content,
     ...(result.details === undefined ? {} : { details: boundDetails(result.details, mask) }),
     ...(result.isError === true ? { isError: true } : {}),
+    ...(result.attachments === undefined ? {} : { attachments: boundAttachments(result.attachments, mask) }),
   };
+}
+
+/** Attachments that do not fit are left out from the end; the text about them stays. */
+function boundAttachments(attachments: readonly Attachment[], mask: Mask): readonly Attachment[] {
+  let left = MAX_ATTACHMENTS;
+  return attachments.flatMap((attachment) => {
+    left -= JSON.stringify(attachment).length;
+    return left >= 0 ? [attachment.type === "audio" ? attachment : maskAttachment(attachment, mask)] : [];
+  });
+}
+
+function maskAttachment(attachment: Exclude<Attachment, { type: "audio" }>, mask: Mask): Attachment {
+  if (attachment.type === "resource_link") return redactValues(attachment, mask);
+  const { blob, ...resource } = attachment.resource;
+  return { type: "resource", resource: { ...redactValues(resource, mask), ...(blob === undefined ? {} : { blob }) } };
 }
 
 function boundBlock(block: Block, budget: { text: number; image: number }, mask: Mask): Block {

@@ -9,15 +9,15 @@ import type { Clock } from "../base/clock.ts";
 import { descriptorLimit } from "../base/descriptors.ts";
 import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
-import { maskValues } from "../base/mask-values.ts";
+import { redactValues } from "../base/redact-values.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { JournalEntry, JournalTable } from "../store/store.ts";
 import { badArguments } from "./argument-errors.ts";
 import { boundArguments, prepareArguments } from "./arguments.ts";
 import { boundResult } from "./bound.ts";
-import type { Catalog, Verdict } from "./catalog.ts";
+import { type Catalog, delegateOf, isOffered, type Verdict } from "./catalog.ts";
 import { subjectOf, type Subject } from "./subject.ts";
-import type { Asker, CallHints, Intent, Tool, ToolCall, ToolResult } from "./tool.ts";
+import type { Asker, CallClient, CallHints, Intent, Tool, ToolCall, ToolResult } from "./tool.ts";
 
 export interface CallRequest {
   readonly tool: string;
@@ -33,6 +33,8 @@ export interface CallRequest {
   /** The caller commits the result itself, right after. Writes keep their order, so the call need not wait for its journal entry. */
   readonly commitsResult?: boolean;
   progress?(partial: ToolResult): void;
+  /** The calling program, where a tool may ask it back. */
+  readonly client?: CallClient;
 }
 
 export interface CallDeps {
@@ -64,12 +66,17 @@ export function createCallTool(deps: CallDeps): CallTool {
     return made;
   };
 
-  return async function callTool(request) {
+  return async function callTool(asked) {
+    const unknown = deps.catalog.prepare(asked.tool);
+    if (unknown !== undefined) await unknown;
+    const request = delegated(asked, deps.catalog);
     const record = openRecord(request, deps);
     const shown = (): Mask => maskFor(request.subject, deps);
     try {
       const verdict = deps.catalog.judge(request.subject, request.tool);
       record.decided(verdict);
+      const problem = verdict.tool === undefined ? deps.catalog.problem(request.tool) : undefined;
+      if (problem !== undefined) throw problem;
       const tool = admit(verdict, request);
       const args = checkArguments(tool, checkerOf(tool), request.args);
       const result = await withDeadline(request, (signal) => runTool(tool, args, signal, request, deps, record));
@@ -82,6 +89,13 @@ export function createCallTool(deps: CallDeps): CallTool {
   };
 }
 
+/** A call that is for another tool, as a call of that tool; the same call when its own tool may not be used. */
+function delegated(request: CallRequest, catalog: Catalog): CallRequest {
+  const verdict = catalog.judge(request.subject, request.tool);
+  if (verdict.tool?.delegate === undefined || !isOffered(verdict)) return request;
+  return { ...request, ...delegateOf(verdict.tool, request.args) };
+}
+
 /** Without secrets and, for a sandboxed session, without paths that its sandbox hides. */
 function maskFor(subject: Subject, { mask, insideNames }: CallDeps): Mask {
   if (!subject.sandboxed || insideNames === undefined) return mask;
@@ -89,6 +103,7 @@ function maskFor(subject: Subject, { mask, insideNames }: CallDeps): Mask {
   return Object.assign((text: string) => rename(mask(text)), {
     command: (text: string) => rename(mask.command(text)),
     know: mask.know,
+    learn: mask.learn,
     unfinished: mask.unfinished,
   });
 }
@@ -180,11 +195,8 @@ function callOf(request: CallRequest, id: string, signal: AbortSignal, deps: Cal
     offers: () => deps.catalog.offered(subject).map(({ name }) => name),
     signal,
     progress: (partial) => request.progress?.(boundResult(partial, deps.mask)),
+    client: request.client,
   };
-}
-
-function isOffered({ decision, tool, unavailable }: Verdict): boolean {
-  return decision.allowed && tool !== undefined && unavailable === undefined;
 }
 
 function unrecorded(args: Record<string, unknown>, { unrecorded: names = [] }: Tool): Record<string, unknown> {
@@ -270,7 +282,7 @@ function openRecord(request: CallRequest, { journal, clock, mask, log }: CallDep
     async intends(intent, args) {
       entry = {
         ...entry,
-        intent: intent.does === "look" ? intent : maskValues(intent, mask),
+        intent: intent.does === "look" ? intent : redactValues(intent, mask),
         args: shortened(args, mask),
       };
       durable = intent.does !== "look" && intent.does !== "read";
@@ -354,5 +366,5 @@ function shortened(args: Record<string, unknown>, mask: Mask): unknown {
     if (text.length <= MAX_ARGUMENT_CHARS) return shown;
     return `${shown.slice(0, MAX_ARGUMENT_CHARS).toWellFormed()}… (${text.length} characters)`;
   };
-  return maskValues(args, Object.assign(brief(mask), { command: brief(mask.command) }));
+  return redactValues(args, Object.assign(brief(mask), { command: brief(mask.command) }));
 }

@@ -1,6 +1,6 @@
 // Folds aliases and text blocks that models send into the canonical parameters.
 
-/** Canonical names win over aliases unless they are blank; nothing is thrown here, the check comes after. */
+/** Canonical names win over aliases unless they are blank. Never throws: the schema check follows. */
 export function foldArguments(
   raw: Record<string, unknown>,
   aliases: Readonly<Record<string, string>>,

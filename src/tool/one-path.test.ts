@@ -1,4 +1,4 @@
-// Nothing reaches a tool but call.ts: no other source runs one, imports one, or gets hold of one.
+// Only call.ts runs tools: no other source runs one, imports one, or gets a reference to one.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -19,7 +19,7 @@ test("only call.ts runs a tool", () => {
   assert.deepEqual(matching(/\btool\.run\(|\.tool\??\.run\(|\.run\(args\b/), ["src/tool/call.ts"]);
 });
 
-test("only app opens the list of built-in tools, and hands it to nothing but a catalogue", () => {
+test("only app opens the list of built-in tools, and passes it only to the catalog", () => {
   const openers = matching(/from "[^"]*tool\/builtin\.ts"/);
   assert.deepEqual(openers, ["src/app/catalog.ts"]);
   const code = sources.find(({ path }) => path === "src/app/catalog.ts")?.code ?? "";
@@ -40,18 +40,20 @@ test("tool files are imported by builtin.ts and their own folder only", () => {
   );
 });
 
-test("every door calls the one function and no other", () => {
-  const doors = [
+test("every entry point calls tools through callTool", () => {
+  const callers = [
     "src/agent/tools.ts", //              the model
     "src/app/cron-engine.ts", //          jobs without a model
-    "src/security/selftest/environment.ts", //       the self-attack, in a house of its own
+    "src/security/selftest/environment.ts", //       the self-test, in its own runtime
     "src/chat/run-tool.ts", //            /tool and !
     "src/cli/commands/tools-call.ts", //  the shell, when no gateway runs
     "src/gateway/http/tools-invoke.ts",
     "src/gateway/methods/tools.ts",
-    "src/mcp/server.ts",
+    "src/mcp/server/parts.ts", //        resources, which are read through tools
+    "src/mcp/server/tools.ts",
   ];
-  // The loop speaks to a port of that name, which tools.ts fills; the recorder wraps the function and calls it.
-  const between = ["src/agent/calls.ts", "src/agent/record-traffic.ts", "src/tool/call.ts"];
-  assert.deepEqual(matching(/\bcallTool\(/), [...doors, ...between].sort());
+  // The agent loop uses a port of that name, which tools.ts implements; the recorder wraps the function and calls it; the
+  // replay answers from a recording.
+  const between = ["src/agent/calls.ts", "src/agent/record-traffic.ts", "src/agent/replay.ts", "src/tool/call.ts"];
+  assert.deepEqual(matching(/\bcallTool\(/), [...callers, ...between].sort());
 });

@@ -15,7 +15,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 /** Parameters of every tool that can act on another gateway. */
 export const remoteParameters = {
   gatewayUrl: Type.Optional(Type.String({ description: "URL of another gateway (default: this one)." })),
-  gatewayToken: Type.Optional(Type.String({ description: "Its token." })),
+  gatewayToken: Type.Optional(Type.String({ description: "Token of that gateway." })),
   timeoutMs: Type.Optional(Type.Number({ description: "Milliseconds to wait for it (default 30000)." })),
 };
 
@@ -96,7 +96,7 @@ async function readBounded(response: Response): Promise<string> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new Error("the answer is too long");
+    if (bytes > MAX_ANSWER_BYTES) throw new Error("the response is too long");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

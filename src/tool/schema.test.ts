@@ -9,10 +9,15 @@ import { systemClock } from "../base/clock.ts";
 import { createLanes } from "../base/lane.ts";
 import type { Exec } from "../exec/exec.ts";
 import type { ProcessTable } from "../exec/processes.ts";
+import type { BrowserControl } from "../browser/control.ts";
+import type { Extraction } from "../media/extract/extract.ts";
+import type { Guard } from "../media/guard/guard.ts";
+import type { MediaStore } from "../media/store.ts";
 import type { Memory } from "../memory/memory.ts";
+import type { ModelBook } from "../model/model.ts";
 import type { Store } from "../store/store.ts";
 import { builtinTools } from "./builtin.ts";
-import { createServiceSlot } from "./gateway-services.ts";
+import { createLateServices } from "./gateway-services.ts";
 import { coreTools } from "./policy/groups.ts";
 
 const tools = builtinTools({
@@ -27,7 +32,13 @@ const tools = builtinTools({
   exec: {} as Exec,
   processes: {} as ProcessTable,
   memory: {} as Memory,
-  services: createServiceSlot(),
+  models: {} as ModelBook,
+  services: createLateServices(),
+  guard: {} as Guard,
+  extraction: {} as Extraction,
+  browser: {} as BrowserControl,
+  media: {} as MediaStore,
+  serviceEnv: () => ({}),
 });
 const file = join(dirname(fileURLToPath(import.meta.url)), "schema.snap.json");
 
@@ -39,7 +50,7 @@ test("names, summaries, descriptions and parameters equal the snapshot (UPDATE_S
   assert.deepEqual(now, JSON.parse(readFileSync(file, "utf8")));
 });
 
-test("every parameter, also of nested objects, is described by a sentence, and aliases are not advertised", () => {
+test("describes every parameter, also of nested objects, by a sentence, and advertises no alias", () => {
   const aliases = new Set(["file_path", "old_string", "new_string", "cmd", "cwd", "id", "runMode", "restartDelayMs"]);
   const visit = (properties: object, at: string): void => {
     for (const [name, schema] of Object.entries(properties) as [
@@ -54,7 +65,7 @@ test("every parameter, also of nested objects, is described by a sentence, and a
   for (const { name, params } of tools) visit(params.properties, name);
 });
 
-test("read, write, edit and exec require what they cannot do without", () => {
+test("requires what read, write, edit and exec cannot work without", () => {
   const required = Object.fromEntries(tools.map(({ name, params }) => [name, params.required ?? []]));
   assert.deepEqual(
     [required["read"], required["write"], required["edit"], required["exec"]],
@@ -62,7 +73,7 @@ test("read, write, edit and exec require what they cannot do without", () => {
   );
 });
 
-test("policy knows every tool, summaries are one line, and schemas are closed", () => {
+test("every tool has a policy group or name, a one-line summary and a closed schema", () => {
   for (const { name, summary, params } of tools) {
     assert.ok(coreTools.has(name), name);
     assert.ok(summary.length <= 80 && !summary.includes("\n"), name);

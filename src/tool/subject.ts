@@ -11,12 +11,12 @@ import type { CallLimit, GroupContext } from "./policy/shape.ts";
 export interface Subject {
   readonly agent: AgentId;
   readonly session: SessionKey;
-  /** `provider/model` of the run. Without one, rules written for a provider do not apply. */
+  /** `provider/model` of the run. Without one, rules for a provider do not apply. */
   readonly model: string | undefined;
   readonly group: GroupContext | undefined;
   readonly sandboxed: boolean;
   readonly subagent: boolean;
-  /** What the call itself may not go beyond: a job's list, the tools of whoever started a sub-agent. */
+  /** Limits that come with the call itself: the list of a job, the tools of the agent that started a subagent. */
   readonly limits?: readonly CallLimit[];
 }
 

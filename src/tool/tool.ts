@@ -1,6 +1,6 @@
 // The contract between a tool and the gateway.
 import type { AgentId, SessionKey } from "../core/names.ts";
-import type { Static, TObject } from "../core/schema.ts";
+import { type Static, type TObject, Type } from "../core/schema.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { CallLimit, GroupContext } from "./policy/shape.ts";
 import type { ToolOutcome as ToolResult, ToolPlace } from "../protocol/methods/tools.ts";
@@ -24,19 +24,25 @@ export interface Tool<P extends TObject = TObject, D = unknown> {
   /** Full text, sent with the schema. */
   readonly description: string;
   readonly params: P;
+  /** Schema of `details`, for programs that want to check them. Details of every successful call must fit. */
+  readonly output?: TObject;
   /** Results are the content of files or commands: paths in them are not renamed for a sandboxed session. */
   readonly verbatim?: true;
   /** Arguments that may contain a password: the journal records only their length. */
   readonly unrecorded?: readonly string[];
-  /** When false the tool is in neither the prompt nor the schema list. No I/O. The text says which key opens it. */
+  /** When false, the tool is neither in the prompt nor in the schema list. No I/O. The text names the key that enables it. */
   available?(env: ToolEnv): Availability;
   /** Where its calls act and under which further rules, for the decision record. Pure. */
   place?(env: ToolEnv): ToolPlace;
+  /** The tool that a call with these arguments is really for: judged, journaled and run as a call of that one. Pure. */
+  delegate?(
+    args: Readonly<Record<string, unknown>>,
+  ): { readonly tool: string; readonly args: Record<string, unknown> } | undefined;
   /** Folds aliases into the canonical names before the check. Must not throw and must be pure. */
   prepare?(raw: Record<string, unknown>): Record<string, unknown>;
   /** Pure; called with checked arguments before anything happens. */
   intent(args: Static<P>, call: ToolCall): Intent;
-  /** Throws ToolError for what the model should read. Anything else thrown is our bug. Must honour call.signal. */
+  /** Throws ToolError for what the model should read. Any other error is a bug. Must honor call.signal. */
   run(args: Static<P>, call: ToolCall): Promise<ToolResult<D>>;
 }
 
@@ -55,7 +61,7 @@ export interface ToolEnv {
 /** All that a tool may know about the caller. Services come in through its factory instead. */
 export interface ToolCall {
   readonly id: string;
-  /** The run it belongs to; its own id outside of one. What one turn changed is undone together. */
+  /** The run it belongs to, or its own id outside of a run. The changes of one turn are undone together. */
   readonly turn: string;
   readonly agent: AgentId;
   readonly session: SessionKey;
@@ -70,9 +76,9 @@ export interface ToolCall {
   /** What `workspace` is called inside the sandbox of a sandboxed session. */
   readonly inside?: string | undefined;
   readonly subagent: boolean;
-  /** Ids of who wrote the message that led here, where they are known. */
+  /** Ids of the sender of the message that led here, if known. */
   readonly senderIds: readonly string[];
-  /** What directives in that message asked for, for this turn only. */
+  /** What directives in that message asked for; valid for this turn only. */
   readonly hints: CallHints;
   readonly signal: AbortSignal;
   /** Plain JSON by which `recallTool` judges this call again later, when an approval for it is answered. */
@@ -82,7 +88,30 @@ export interface ToolCall {
   /** Names of all tools the same caller is offered. */
   offers?(): readonly string[];
   progress(partial: ToolResult): void;
+  /** The program that called, where it can be notified and asked while the call runs. */
+  readonly client?: CallClient | undefined;
 }
+
+/** A calling program that listens while its call runs, such as an MCP client. */
+export interface CallClient {
+  /** Whether it said that it can answer this, and the config allows asking it. */
+  can(method: ClientQuestion["method"]): boolean;
+  /**
+   * One answer for each question, checked. Ask before the first effect: for a client without a session the call ends here
+   * with `client.asked` and is made again with the answers. Throws `client.cannot-answer` when it lacks the ability.
+   */
+  ask(questions: Readonly<Record<string, ClientQuestion>>): Promise<Readonly<Record<string, ClientAnswer>>>;
+  log(level: "debug" | "info" | "notice" | "warning" | "error", text: string): void;
+  report(done: number, total?: number, message?: string): void;
+}
+
+export interface ClientQuestion {
+  readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list";
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** The result of the question's method, as the Model Context Protocol defines it. */
+export type ClientAnswer = Readonly<Record<string, unknown>>;
 
 /** Who called which tool, stored with a pending approval. Rights are looked up again when it is answered. */
 export interface Asker {
@@ -113,3 +142,6 @@ export function defineTool<P extends TObject, D>(tool: Tool<P, D>): Tool<P, D> {
 export function json<D>(details: D): ToolResult<D> {
   return { content: [{ type: "text", text: JSON.stringify(details, null, 2) }], details };
 }
+
+/** Text parameter that must contain more than whitespace. The pattern is for the check only; models do not see it. */
+export const nonBlank = (description: string) => Type.String({ pattern: "\\S", description });

@@ -1,4 +1,4 @@
-// Which turns may change the files that every later turn begins with: by who spoke, also in the owner's own chat.
+// Which turns may change steering files: by trust of the turn, also in the owner's own chat.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -49,18 +49,18 @@ async function post(sessionKey: SessionKey, source: string, flags: object): Prom
   return id;
 }
 
-test("POL-019 words that came by a node, a hook or another session into the owner's chat steer nothing", async () => {
+test("POL-019 denies messages from a node, a hook or another session in the owner's chat to change steering files", async () => {
   for (const source of ["voice", "node", "hook", "sessions_send"])
     assert.equal(await isClosed(main, source, { authorised: false }), true, source);
   for (const source of ["heartbeat", "cron", "sessions_spawn", "http"])
     assert.equal(await isClosed(main, source, { authorised: false }), false, source);
   assert.equal(await isClosed(main, "chat", owners), false);
   const spoken = await post(main, "voice", { authorised: false });
-  assert.equal(await isClosed(main, "chat", owners, [spoken]), true, "joined to the owner's words");
-  assert.equal(await isClosed(main, "heartbeat", { authorised: false }, [spoken]), true, "joined to a heartbeat");
+  assert.equal(await isClosed(main, "chat", owners, [spoken]), true, "merged with the owner's message");
+  assert.equal(await isClosed(main, "heartbeat", { authorised: false }, [spoken]), true, "merged with a heartbeat");
 });
 
-test("in a room only the owner's words may", async () => {
+test("allows only the owner's messages to change steering files in a group", async () => {
   assert.equal(await isClosed(room, "telegram", { authorised: true }), true);
   assert.equal(await isClosed(room, "chat", owners), false);
 });

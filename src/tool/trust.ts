@@ -22,7 +22,7 @@ export async function protectedFolders(
   return [...agentIds(config).map((id) => workspaceOf(config, id, paths)), workspace];
 }
 
-/** Checks that tools ask for; the app binds them to the store and loads this module with the first question. */
+/** Checks that tools use; the app binds them to the store and loads this module on first use. */
 export interface TrustChecks {
   readonly isConfinedToChat?: (call: ToolCall) => Promise<boolean>;
   readonly isUntrustedCall?: (call: ToolCall) => Promise<boolean>;

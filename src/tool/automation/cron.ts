@@ -1,4 +1,4 @@
-// The cron tool: schedules jobs and wakes the session. The cron engine loads with the first use.
+// The cron tool: schedules jobs and wakes the session. The cron engine loads on first use.
 import { coerce } from "../../core/coerce.ts";
 import { ToolError } from "../../core/error.ts";
 import { Type, type Static } from "../../core/schema.ts";
@@ -41,7 +41,7 @@ const job = Type.Unsafe<Record<string, unknown>>({
   },
 });
 
-/** Not shown to models: fields that are read from text where a model sends "60" for 60, also beside schedule and payload. */
+/** Not shown to models: these fields accept text such as "60" for 60, also when they are not inside schedule or payload. */
 const [number, flag] = [Type.Optional(Type.Number()), Type.Optional(Type.Boolean())];
 const schedulePart = { everyMs: number, anchorMs: number };
 const payloadPart = { timeoutSeconds: number, timeout: number, deliver: flag, bestEffortDeliver: flag };
@@ -102,7 +102,7 @@ const params = Type.Object(
 const ownNames = new Set(Object.keys(params.properties));
 type Arguments = Static<typeof params>;
 
-export const createCronTool = (door: () => AgentCron) =>
+export const createCronTool = (cron: () => AgentCron) =>
   defineTool({
     name: "cron",
     summary: "Schedule reminders and recurring jobs",
@@ -119,7 +119,7 @@ export const createCronTool = (door: () => AgentCron) =>
       const { gatewayUrl, gatewayToken, timeoutMs, ...rest } = args;
       const url = remoteUrl(args, call);
       if (url !== undefined) return callRemote(url, { gatewayUrl, gatewayToken, timeoutMs }, "cron", rest, call);
-      return perform(args, call, door());
+      return perform(args, call, cron());
     },
   });
 
@@ -163,8 +163,8 @@ async function runs(args: Arguments, asker: CronAsker, cron: AgentCron): Promise
   return { content: [{ type: "text", text: `${head}\n${page.text}` }], details: { jobId: args.jobId, slot, ...page } };
 }
 
-async function change(wish: CronChange, asker: CronAsker, cron: AgentCron): Promise<ToolResult> {
-  const changed = await cron.change(wish, asker);
+async function change(request: CronChange, asker: CronAsker, cron: AgentCron): Promise<ToolResult> {
+  const changed = await cron.change(request, asker);
   if ("done" in changed) return json(changed.done);
   const { approvalId, expiresAtMs } = changed.waiting;
   const slug = approvalId.slice(0, 8);
@@ -175,7 +175,7 @@ async function change(wish: CronChange, asker: CronAsker, cron: AgentCron): Prom
         text: `Waiting for the owner's approval (id ${slug}; /approve ${slug} allow-once|deny): the owner did not ask for this job, or it can do more than you. Nothing has changed yet. The answer arrives as a System message; do not repeat the call.`,
       },
     ],
-    details: { status: "approval-pending", approvalId, approvalSlug: slug, expiresAtMs, action: wish.action },
+    details: { status: "approval-pending", approvalId, approvalSlug: slug, expiresAtMs, action: request.action },
   };
 }
 

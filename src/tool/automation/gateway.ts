@@ -100,7 +100,7 @@ function rawOf({ action, raw }: Arguments): string {
   });
 }
 
-/** The note may go to another session of the same agent, but not from a sandbox or a sub-agent. */
+/** The note may go to another session of the same agent, but not from a sandbox or a subagent. */
 function callerOf({ sessionKey }: Arguments, call: ToolCall): AdminCaller {
   const { agent, session, turn, asker } = call;
   const tell: SessionKey | undefined =
@@ -109,7 +109,7 @@ function callerOf({ sessionKey }: Arguments, call: ToolCall): AdminCaller {
   if (!call.sandboxed && !call.subagent) return { agent, session, turn, asker, tell };
   throw new ToolError(
     "gateway.other-session",
-    `gateway: sessionKey must be left out, because ${session} is sandboxed or a sub-agent`,
+    `gateway: sessionKey must be left out, because ${session} is sandboxed or a subagent`,
     {
       hint: "leave out sessionKey",
       details: { refused: true },

@@ -7,45 +7,45 @@ import type { Lanes } from "../../base/lane.ts";
 import { openRoot, type Root } from "../../base/rooted-fs.ts";
 import type { Block } from "../../core/message.ts";
 import type { ToolCall } from "../tool.ts";
-import type { Keeper } from "../undo/keep.ts";
-import { createGuard, type GuardedPaths } from "./guard.ts";
-import { createKeeping } from "./keeping.ts";
+import type { FileSaver } from "../undo/file-saver.ts";
+import { createPathCheck, type GatewayPaths } from "./forbidden-paths.ts";
+import { createSaving } from "./save-before-change.ts";
 import { likelyPath, parsePath, type PathContext, type Reading } from "./path.ts";
 import { foldName, sharedFolders } from "./protect.ts";
 
-export interface FileToolDeps extends GuardedPaths {
-  /** One for all file tools: work on one file runs one after the other. */
+export interface FileToolDeps extends GatewayPaths {
+  /** One for all file tools: changes of one file run one after the other. */
   readonly lanes: Lanes;
-  /** Folders that `read` may use even when paths are bound to the workspace: bundled and installed skills. */
+  /** Folders that `read` may use even when paths are limited to the workspace: bundled and installed skills. */
   readonly readRoots?: readonly string[];
-  /** Keeps files as they are before a turn changes them. */
-  readonly keeper?: Keeper;
-  /** Workspaces whose steering files (AGENTS.md, HEARTBEAT.md, MEMORY.md …) are not for this call to change. */
+  /** Saves files before a turn changes them. */
+  readonly fileSaver?: FileSaver;
+  /** Workspaces whose steering files (AGENTS.md, HEARTBEAT.md, MEMORY.md …) this call cannot change. */
   readonly protectedFolders?: (call: ToolCall) => Promise<readonly string[]>;
-  /** Told before every step of a change to several files; tests end the process there. */
+  /** Called before every step of a change to several files; tests end the process there. */
   readonly step?: (name: string) => void;
 }
 
-/** A path ready to be used: `root` keeps every access inside what the call may touch. */
+/** A path ready to use: `root` limits every access to what the call may touch. */
 export interface Access {
   readonly root: Root;
   readonly path: string;
-  /** Throws what a write would refuse; else the key under which work on this file is done one after the other. */
+  /** Throws what a write would throw; else returns the key under which changes of this file are serialized. */
   readonly claim: () => Promise<string>;
-  /** What to say about files that undo will not bring back. */
+  /** Notes about files that undo cannot restore. */
   readonly remarks: () => Block[];
 }
 
-/** The workspace and nothing else, for changes to several files. */
-export interface Ground {
+/** The workspace only, for changes to several files. */
+export interface WorkspaceAccess {
   readonly root: Root;
   readonly batches: Batches;
-  /** From what the model wrote to a path below the root; says no to what leads out. */
+  /** Resolves a path from the model to one below the root; rejects paths that lead out. */
   readonly locate: (raw: string) => Promise<string>;
   readonly remarks: () => Block[];
 }
 
-/** Opens what the path may use, gives it to `use`, and closes it. */
+/** Opens the root for the path, passes it to `use`, and closes it. */
 export async function withPath<T>(
   deps: FileToolDeps,
   call: ToolCall,
@@ -60,7 +60,7 @@ export async function withPath<T>(
   const place = rootFor(deps, context, wants, readings);
   const closed = wants === "write" ? await deps.protectedFolders?.(call) : undefined;
   const root = await openAt(deps, context, place, wants, closed);
-  const keeping = createKeeping(deps.keeper, call);
+  const saving = createSaving(deps.fileSaver, call);
   try {
     const path = await choose(root, readings);
     const claim = async (): Promise<string> => {
@@ -68,41 +68,41 @@ export async function withPath<T>(
       batches.note(dirname(real));
       return laneOf(real);
     };
-    return await use({ root: keeping.root(root), path, claim, remarks: keeping.remarks });
+    return await use({ root: saving.root(root), path, claim, remarks: saving.remarks });
   } finally {
     root.close();
   }
 }
 
-/** Paths stay inside the workspace here, whatever `tools.fs.workspaceOnly` says. */
+/** Paths stay inside the workspace here, even if `tools.fs.workspaceOnly` is false. */
 export async function withWorkspace<T>(
   deps: FileToolDeps,
   call: ToolCall,
-  use: (ground: Ground) => Promise<T>,
+  use: (ground: WorkspaceAccess) => Promise<T>,
 ): Promise<T> {
   const context: PathContext = {
     ...contextOf(deps, call),
     bound: true,
-    outsideHint: "a patch stays inside the workspace: use a relative path, or write and edit for files elsewhere",
+    outsideHint: "a patch cannot leave the workspace: use a relative path, or write and edit for files elsewhere",
   };
   const batches = batchesOf(deps);
   await batches.recover();
   const root = await openAt(deps, context, context.workspace, "write", await deps.protectedFolders?.(call));
-  const keeping = createKeeping(deps.keeper, call);
+  const saving = createSaving(deps.fileSaver, call);
   try {
     const locate = (raw: string): Promise<string> => choose(root, parsePath(raw, context));
-    return await use({ root, batches: keeping.batches(batches), locate, remarks: keeping.remarks });
+    return await use({ root, batches: saving.batches(batches), locate, remarks: saving.remarks });
   } finally {
     root.close();
   }
 }
 
-/** Puts right what a killed gateway left half done: at its next start, and by the first file tool where that failed. */
+/** Completes or reverts what a killed gateway left unfinished: at the next start, or by the first file tool if that failed. */
 export function recoverFiles(deps: Pick<FileToolDeps, "stateDir">): Promise<void> {
   return batchesOf(deps).recover();
 }
 
-/** What file tools of a session may use now, for putting back `paths`: the workspace where it holds all of them. */
+/** What file tools of a session may use now, to restore `paths`: the workspace if it contains all of them. */
 export async function withFiles<T>(
   deps: FileToolDeps,
   call: Pick<ToolCall, "workspace" | "workspaceOnly" | "sandboxed">,
@@ -123,7 +123,7 @@ export async function withFiles<T>(
   }
 }
 
-/** In one order for all, so that two changes of several files never wait for each other. */
+/** Locks in one fixed order, so that two changes of several files never deadlock. */
 export function inLanes<T>(
   lanes: Lanes,
   keys: readonly string[],
@@ -146,24 +146,24 @@ async function openAt(
   wants: "read" | "write",
   closed: readonly string[] = [],
 ): Promise<Root> {
-  // A workspace comes into being with its first file; the parents of any other file do, too.
+  // A workspace is created with its first file, and so are the parent folders of any other file.
   if (wants === "write" && place === workspace) await mkdir(place, { recursive: true });
   return openRoot({
     root: place,
-    guard: createGuard(deps, workspace, bound, closed),
+    check: createPathCheck(deps, workspace, bound, closed),
     outsideHint,
     mayShare: (real) => real.split("/").some((name) => sharedFolders.has(foldName(name))),
   });
 }
 
-/** For intents: the absolute path as far as it can be told without looking. */
+/** For intents: the absolute path, as far as it is known without reading the disk. */
 export function intendedPaths(deps: FileToolDeps, call: ToolCall, raw: unknown): string[] {
   return likelyPath(raw, contextOf(deps, call));
 }
 
 type Seen = Pick<ToolCall, "workspace" | "workspaceOnly" | "sandboxed" | "inside">;
 
-/** With read-only access the agent's own workspace stands beside the sandbox's, and only `read` can go there. */
+/** With read-only access the agent's own workspace is visible beside the sandbox's, and only `read` can use it. */
 function seenFrom(call: ToolCall, raw: string): Seen {
   const { agentWorkspace } = call;
   const isThere = agentWorkspace !== undefined && /^@?\/agent(?:\/|$)/.test(raw.trim());
@@ -177,7 +177,7 @@ function contextOf({ home }: FileToolDeps, { workspace, workspaceOnly, sandboxed
     bound: workspaceOnly || sandboxed,
     outsideHint: sandboxed
       ? "use a path inside the sandbox's workspace"
-      : "use a path inside the workspace, or let file tools leave it: openclaw config set tools.fs.workspaceOnly false",
+      : "use a path inside the workspace, or allow other paths: openclaw config set tools.fs.workspaceOnly false",
     ...(sandboxed ? { sandboxed: inside ?? "/workspace" } : {}),
   };
 }
@@ -194,7 +194,7 @@ function rootFor(
   return extra ?? workspace;
 }
 
-/** The first reading that is there; the last one when none is. */
+/** The first reading that exists, or the last one if none does. */
 async function choose(root: Root, readings: readonly Reading[]): Promise<string> {
   for (const { path, when } of readings) {
     if (when === undefined || (await root.stat(when)) !== undefined) return path;

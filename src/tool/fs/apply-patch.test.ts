@@ -1,4 +1,4 @@
-// apply_patch as a tool: all or nothing whatever it is given, one after the other on one file, bound to the workspace.
+// apply_patch as a tool: all or nothing for any input, serialized per file, limited to the workspace.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
@@ -17,10 +17,10 @@ import { after, test } from "node:test";
 
 import fc from "fast-check";
 
-import { openGround, outcomeOf, textOf } from "./fixture.cases.ts";
+import { openFixture, outcomeOf, textOf } from "./fixture.cases.ts";
 
-const ground = openGround();
-after(() => ground.close());
+const fixture = openFixture();
+after(() => fixture.close());
 
 const wrap = (...lines: string[]): { input: string } => ({
   input: ["*** Begin Patch", ...lines, "*** End Patch"].join("\n"),
@@ -31,8 +31,8 @@ function treeOf(root: string): Record<string, string> {
   return Object.fromEntries(paths.toSorted().map((path) => [path, readFileSync(join(root, path), "utf8")]));
 }
 
-test("F28 whatever operations come, all of them happen or none, and the summary is what happened", async () => {
-  const workspace = join(ground.home, "fuzz");
+test("F28 applies all operations of a patch or none, and the summary matches the files", async () => {
+  const workspace = join(fixture.home, "fuzz");
   const path = fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom("a", "b", "c", "d/e") },
     { weight: 1, arbitrary: fc.constantFrom("a/f", "../x", ".git/config", "@a", "") },
@@ -56,7 +56,7 @@ test("F28 whatever operations come, all of them happen or none, and the summary 
       mkdirSync(workspace);
       for (const name of ["a", "b"]) writeFileSync(join(workspace, name), "one\ntwo\nthree\n");
       const before = treeOf(workspace);
-      const work = ground.use("apply_patch", wrap(...ops.flat()), { workspace });
+      const work = fixture.use("apply_patch", wrap(...ops.flat()), { workspace });
       const { code } = await outcomeOf(work);
       seen.set(code, (seen.get(code) ?? 0) + 1);
       const now = treeOf(workspace);
@@ -72,17 +72,17 @@ test("F28 whatever operations come, all of them happen or none, and the summary 
     { numRuns: Number(process.env["OPENCLAW_FUZZ_RUNS"] ?? 300) },
   );
   assert.ok((seen.get("ok") ?? 0) > 5 && seen.size > 5, JSON.stringify([...seen]));
-  assert.deepEqual(globSync("unfinished/????????????????", { cwd: ground.state }), []);
+  assert.deepEqual(globSync("unfinished/????????????????", { cwd: fixture.state }), []);
 });
 
-test("patches of one file made at once all count", async () => {
-  writeFileSync(join(ground.ws, "list.txt"), "start\n");
-  writeFileSync(join(ground.ws, "other.txt"), "start\n");
+test("applies every one of several concurrent patches of one file", async () => {
+  writeFileSync(join(fixture.ws, "list.txt"), "start\n");
+  writeFileSync(join(fixture.ws, "other.txt"), "start\n");
   const names = Array.from({ length: 12 }, (_, at) => `line ${at}`);
   await Promise.all(
     names.map((name, at) => {
       const files = at % 2 === 0 ? ["list.txt", "other.txt"] : ["other.txt", "list.txt"];
-      return ground.use(
+      return fixture.use(
         "apply_patch",
         wrap(...files.flatMap((file) => [`*** Update File: ${file}`, "@@", `+${name}`])),
       );
@@ -90,14 +90,14 @@ test("patches of one file made at once all count", async () => {
   );
   for (const file of ["list.txt", "other.txt"])
     assert.deepEqual(
-      readFileSync(join(ground.ws, file), "utf8").trim().split("\n").toSorted(),
+      readFileSync(join(fixture.ws, file), "utf8").trim().split("\n").toSorted(),
       [...names, "start"].toSorted(),
     );
 });
 
-test("the result names what was added, modified and deleted, for the model and for programs", async () => {
-  for (const name of ["m.txt", "d.txt", "r.txt"]) writeFileSync(join(ground.ws, name), "x\n");
-  const result = await ground.use(
+test("names the added, modified and deleted files, for the model and for programs", async () => {
+  for (const name of ["m.txt", "d.txt", "r.txt"]) writeFileSync(join(fixture.ws, name), "x\n");
+  const result = await fixture.use(
     "apply_patch",
     wrap(
       "*** Add File: n.txt",
@@ -117,39 +117,39 @@ test("the result names what was added, modified and deleted, for the model and f
   });
 });
 
-test("a sandboxed agent may name its workspace as it knows it, and nothing else", async () => {
-  await ground.use("apply_patch", wrap("*** Add File: /workspace/boxed.txt", "+x"), {
+test("lets a sandboxed agent use the sandbox name of its workspace, and no other absolute path", async () => {
+  await fixture.use("apply_patch", wrap("*** Add File: /workspace/boxed.txt", "+x"), {
     sandboxed: true,
     workspaceOnly: false,
   });
-  assert.equal(readFileSync(join(ground.ws, "boxed.txt"), "utf8"), "x\n");
+  assert.equal(readFileSync(join(fixture.ws, "boxed.txt"), "utf8"), "x\n");
   const { code } = await outcomeOf(
-    ground.use("apply_patch", wrap("*** Add File: /tmp/boxed.txt", "+x"), { sandboxed: true, workspaceOnly: false }),
+    fixture.use("apply_patch", wrap("*** Add File: /tmp/boxed.txt", "+x"), { sandboxed: true, workspaceOnly: false }),
   );
   assert.equal(code, "fs.outside");
 });
 
-test("permissions stay, also along a move, and no temp file is left", async () => {
-  writeFileSync(join(ground.ws, "run.sh"), "echo a\n");
-  chmodSync(join(ground.ws, "run.sh"), 0o755);
-  await ground.use(
+test("keeps permissions, also of a moved file, and leaves no temporary file", async () => {
+  writeFileSync(join(fixture.ws, "run.sh"), "echo a\n");
+  chmodSync(join(fixture.ws, "run.sh"), 0o755);
+  await fixture.use(
     "apply_patch",
     wrap("*** Update File: run.sh", "*** Move to: bin/run.sh", "@@", "-echo a", "+echo b"),
   );
-  assert.equal(statSync(join(ground.ws, "bin/run.sh")).mode & 0o777, 0o755);
-  assert.deepEqual(globSync("**/.openclaw-*", { cwd: ground.ws }), []);
+  assert.equal(statSync(join(fixture.ws, "bin/run.sh")).mode & 0o777, 0o755);
+  assert.deepEqual(globSync("**/.openclaw-*", { cwd: fixture.ws }), []);
 });
 
-test("an aborted patch changes nothing", async () => {
+test("changes nothing when a patch is aborted", async () => {
   const control = new AbortController();
   control.abort();
-  await assert.rejects(ground.use("apply_patch", wrap("*** Add File: aborted.txt", "+x"), { signal: control.signal }));
-  assert.equal(existsSync(join(ground.ws, "aborted.txt")), false);
+  await assert.rejects(fixture.use("apply_patch", wrap("*** Add File: aborted.txt", "+x"), { signal: control.signal }));
+  assert.equal(existsSync(join(fixture.ws, "aborted.txt")), false);
 });
 
 function mountable(): false | string {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return "needs root on Linux to mount a small disk";
-  const place = join(ground.home, "try-mount");
+  const place = join(fixture.home, "try-mount");
   mkdirSync(place);
   try {
     execFileSync("mount", ["-t", "tmpfs", "tmpfs", place], { stdio: "ignore" });
@@ -160,15 +160,15 @@ function mountable(): false | string {
   }
 }
 
-test("a disk that is full in the middle leaves all files as they were", { skip: mountable() }, async () => {
-  const workspace = join(ground.home, "disk");
+test("leaves all files unchanged when the disk is full halfway", { skip: mountable() }, async () => {
+  const workspace = join(fixture.home, "disk");
   mkdirSync(workspace);
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", workspace]);
   try {
     writeFileSync(join(workspace, "small.txt"), "a\n");
     writeFileSync(join(workspace, "big.txt"), `${"x".repeat(700_000)}\n`);
     const before = treeOf(workspace);
-    const work = ground.use(
+    const work = fixture.use(
       "apply_patch",
       wrap(
         "*** Update File: small.txt",

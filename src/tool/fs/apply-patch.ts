@@ -1,9 +1,8 @@
 // The apply_patch tool: changes several files with one patch, completely or not at all.
 import { Type } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
-import { nonBlank } from "../parameter.ts";
-import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
-import { inLanes, intendedPaths, laneOf, withWorkspace, type FileToolDeps, type Ground } from "./access.ts";
+import { defineTool, nonBlank, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
+import { inLanes, intendedPaths, laneOf, withWorkspace, type FileToolDeps, type WorkspaceAccess } from "./access.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { whenPatchable } from "./availability.ts";
 import { parsePatch, type PatchOp } from "./patch/parse.ts";
@@ -60,7 +59,7 @@ export function createApplyPatchTool(deps: FileToolDeps): Tool<typeof params, Pa
 
 const MAX_NAMED = 500;
 
-/** For the journal and approvals: what the headers name, as far as it can be told before the patch is read closely. */
+/** For the journal and approvals: the paths in the headers, as far as they are known before the patch is parsed. */
 function namedPaths(input: string): string[] {
   const headers = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to):[ \t]*(.*?)[ \t\r]*$/gm;
   const found = new Set<string>();
@@ -72,7 +71,7 @@ function namedPaths(input: string): string[] {
 }
 
 /** Every path is checked before the first file is read. */
-async function locateAll(ground: Ground, ops: readonly PatchOp[]): Promise<LocatedOp[]> {
+async function locateAll(ground: WorkspaceAccess, ops: readonly PatchOp[]): Promise<LocatedOp[]> {
   const located: LocatedOp[] = [];
   for (const op of ops) {
     try {
@@ -86,8 +85,8 @@ async function locateAll(ground: Ground, ops: readonly PatchOp[]): Promise<Locat
   return located;
 }
 
-/** A link is followed to the file it names, except by a removal, which is about the name itself. */
-async function realOf({ root, locate }: Ground, path: string, follows: boolean): Promise<string> {
+/** Follows a link to its file, except for a removal, which removes the link itself. */
+async function realOf({ root, locate }: WorkspaceAccess, path: string, follows: boolean): Promise<string> {
   const place = await locate(path);
   if (follows || (await root.stat(place)) === undefined) return root.checkWrite(place);
   return (await root.checkRemove(place)).real;
@@ -95,7 +94,7 @@ async function realOf({ root, locate }: Ground, path: string, follows: boolean):
 
 async function patch(
   deps: FileToolDeps,
-  { root, batches, remarks }: Ground,
+  { root, batches, remarks }: WorkspaceAccess,
   located: readonly LocatedOp[],
   { signal }: ToolCall,
 ): Promise<ToolResult<PatchDetails>> {

@@ -1,4 +1,4 @@
-// Who gets write, edit and apply_patch at all, row by row.
+// When write, edit and apply_patch are available, row by row.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -19,8 +19,8 @@ const patching = (applyPatch: object): Config => ({ tools: { exec: { applyPatch 
 const on = patching({ enabled: true });
 
 const rows: readonly [name: string, given: ToolEnv, fix: string | undefined][] = [
-  ["off unless switched on", env({}), "openclaw config set tools.exec.applyPatch.enabled true"],
-  ["switched off", env(patching({ enabled: false })), "openclaw config set tools.exec.applyPatch.enabled true"],
+  ["disabled by default", env({}), "openclaw config set tools.exec.applyPatch.enabled true"],
+  ["disabled", env(patching({ enabled: false })), "openclaw config set tools.exec.applyPatch.enabled true"],
   ["OpenAI", env(on), undefined],
   ["OpenAI Codex", env(on, { model: "openai-codex/gpt-5.2-codex" }), undefined],
   ["any case", env(on, { model: "OpenAI/GPT-5.2" }), undefined],
@@ -30,7 +30,7 @@ const rows: readonly [name: string, given: ToolEnv, fix: string | undefined][] =
     "openclaw config set agents.defaults.model.primary openai/gpt-5.2",
   ],
   [
-    "a provider that begins alike",
+    "a provider with the same prefix",
     env(on, { model: "openai-proxy/gpt-5.2" }),
     "openclaw config set agents.defaults.model.primary openai/gpt-5.2",
   ],
@@ -45,7 +45,7 @@ const rows: readonly [name: string, given: ToolEnv, fix: string | undefined][] =
     "openclaw config set agents.defaults.model.primary openai/gpt-5.2",
   ],
   [
-    "a call without a model takes the agent's",
+    "a call without a model uses the agent's",
     env({ ...on, agents: { defaults: { model: { primary: "openai/gpt-5.2" } } } }, { model: undefined }),
     undefined,
   ],
@@ -63,7 +63,7 @@ const rows: readonly [name: string, given: ToolEnv, fix: string | undefined][] =
     'add "openai/gpt-5.2" to tools.exec.applyPatch.allowModels',
   ],
   [
-    "an empty list lists nobody",
+    "an empty list allows no model",
     env(patching({ enabled: true, allowModels: [] })),
     'add "openai/gpt-5.2" to tools.exec.applyPatch.allowModels',
   ],
@@ -73,12 +73,12 @@ const rows: readonly [name: string, given: ToolEnv, fix: string | undefined][] =
     undefined,
   ],
   [
-    "all but one agent",
+    "every agent except one",
     env({ ...on, agents: { list: [{ id: "main", tools: { exec: { applyPatch: { enabled: false } } } }] } }),
     "openclaw config set tools.exec.applyPatch.enabled true",
   ],
   [
-    "sandboxed over a read-only workspace",
+    "sandboxed with a read-only workspace",
     env({ ...on, agents: { defaults: { sandbox: { workspaceAccess: "ro" } } } }, { sandboxed: true }),
     "openclaw config set agents.defaults.sandbox.workspaceAccess rw",
   ],
@@ -92,7 +92,7 @@ for (const [name, given, fix] of rows) {
   });
 }
 
-test("appendix B 24: over a read-only workspace nothing that writes is there; otherwise it is", () => {
+test("appendix B 24: hides every tool that writes only when the sandboxed workspace is read-only", () => {
   const config = (access: "none" | "ro" | "rw"): Config => ({
     agents: { defaults: { sandbox: { workspaceAccess: access } } },
   });
@@ -108,7 +108,7 @@ test("appendix B 24: over a read-only workspace nothing that writes is there; ot
   );
 });
 
-test("an agent's own access goes before the shared one, and the fix names the key that decides", () => {
+test("prefers the agent's own access to the default, and the fix names the deciding key", () => {
   const config: Config = {
     agents: {
       defaults: { sandbox: { workspaceAccess: "rw" } },

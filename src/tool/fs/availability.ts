@@ -1,8 +1,8 @@
-// When the tools that change files are available: not over a read-only workspace; apply_patch only if enabled.
+// When the tools that change files are available: not with a read-only workspace; apply_patch only if enabled.
 import { agentConfig } from "../../config/agents.ts";
 import type { Availability, ToolEnv } from "../tool.ts";
 
-/** write, edit and apply_patch are gone when the sandbox may only read the workspace (spec 1.13). */
+/** write, edit and apply_patch are unavailable when the sandbox mounts the workspace read-only. */
 export function whenWritable({ config, agent, sandboxed }: ToolEnv): Availability {
   const access =
     agentConfig(config, agent)?.sandbox?.workspaceAccess ?? config.agents?.defaults?.sandbox?.workspaceAccess ?? "none";
@@ -23,12 +23,12 @@ export function whenPatchable(env: ToolEnv): Availability {
   const own = agentConfig(config, agent)?.tools?.exec?.applyPatch;
   const shared = config.tools?.exec?.applyPatch;
   if ((own?.enabled ?? shared?.enabled) !== true)
-    return no("it is switched off", "openclaw config set tools.exec.applyPatch.enabled true");
+    return no("it is disabled", "openclaw config set tools.exec.applyPatch.enabled true");
   const model = modelOf(env)?.toLowerCase();
   const provider = model?.split("/")[0] ?? "";
-  if (model === undefined) return no("it needs an OpenAI model, and none is set", chooseModel);
+  if (model === undefined) return no("it needs an OpenAI model, and no model is configured", chooseModel);
   if (!patchProviders.has(provider))
-    return no(`only OpenAI and OpenAI Codex models know it, not ${model}`, chooseModel);
+    return no(`only OpenAI and OpenAI Codex models support it, not ${model}`, chooseModel);
   const allowed = own?.allowModels ?? shared?.allowModels;
   const isListed = allowed?.some((entry) => isModel(entry.trim().toLowerCase(), model)) ?? true;
   if (isListed) return { available: true };

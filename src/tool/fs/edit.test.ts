@@ -3,19 +3,19 @@ import { chmodSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync
 import { join } from "node:path";
 import { after, test } from "node:test";
 
-import { openGround, outcomeOf } from "./fixture.cases.ts";
+import { openFixture, outcomeOf } from "./fixture.cases.ts";
 import type { EditDetails } from "./edit.ts";
 
-const ground = openGround();
-after(() => ground.close());
-const { ws } = ground;
+const fixture = openFixture();
+after(() => fixture.close());
+const { ws } = fixture;
 
-test("one replacement, with its diff and its first line", async () => {
+test("replaces one passage and returns the diff and the first changed line", async () => {
   const path = join(ws, "math.ts");
   writeFileSync(path, "export function add(a, b) {\n  return a - b;\n}\n");
   chmodSync(path, 0o640);
-  assert.deepEqual(await ground.use("edit", { file_path: "math.ts", old_string: "a - b", new_string: "a + b" }), {
-    content: [{ type: "text", text: `Edited ${path} from line 2 on` }],
+  assert.deepEqual(await fixture.use("edit", { file_path: "math.ts", old_string: "a - b", new_string: "a + b" }), {
+    content: [{ type: "text", text: `Edited ${path} from line 2` }],
     details: {
       path,
       diff: "--- a/math.ts\n+++ b/math.ts\n@@ -1,3 +1,3 @@\n export function add(a, b) {\n-  return a - b;\n+  return a + b;\n }",
@@ -28,10 +28,10 @@ test("one replacement, with its diff and its first line", async () => {
   );
 });
 
-test("the diff of a change deep in a long file shows its lines only", async () => {
+test("shows only the changed lines of a long file in the diff", async () => {
   const lines = Array.from({ length: 50_000 }, (_, at) => `line ${at + 1}`);
   writeFileSync(join(ws, "long.txt"), lines.join("\r\n"));
-  const { details } = await ground.use("edit", {
+  const { details } = await fixture.use("edit", {
     path: "long.txt",
     oldText: "line 40000\nline 40001",
     newText: "here",
@@ -43,12 +43,12 @@ test("the diff of a change deep in a long file shows its lines only", async () =
     "--- a/long.txt\n+++ b/long.txt\n@@ -39997,8 +39997,7 @@\n line 39997\n line 39998\n line 39999\n-line 40000\n-line 40001\n+here\n line 40002\n line 40003\n line 40004",
   );
   writeFileSync(join(ws, "wide.txt"), "x");
-  const wide = (await ground.use("edit", { path: "wide.txt", oldText: "x", newText: "y\n".repeat(300_000) }))
+  const wide = (await fixture.use("edit", { path: "wide.txt", oldText: "x", newText: "y\n".repeat(300_000) }))
     .details as EditDetails;
   assert.match(wide.diff, /1 bytes became 600000, too many to show/);
 });
 
-test("failures leave the file as it was", async () => {
+test("leaves the file unchanged on every failure", async () => {
   const path = join(ws, "same.txt");
   writeFileSync(path, "one\ntwo\ntwo\n");
   const { ino } = statSync(path);
@@ -63,22 +63,22 @@ test("failures leave the file as it was", async () => {
   ];
   for (const [args, code] of cases)
     assert.equal(
-      (await outcomeOf(ground.use("edit", { path: "same.txt", ...args }))).code,
+      (await outcomeOf(fixture.use("edit", { path: "same.txt", ...args }))).code,
       code,
       JSON.stringify(args).slice(0, 60),
     );
   assert.deepEqual([readFileSync(path, "utf8"), statSync(path).ino], ["one\ntwo\ntwo\n", ino]);
   assert.equal(
-    (await outcomeOf(ground.use("edit", { path: "missing.txt", oldText: "a", newText: "b" }))).code,
+    (await outcomeOf(fixture.use("edit", { path: "missing.txt", oldText: "a", newText: "b" }))).code,
     "fs.not-found",
   );
 });
 
-test("links that lead out and second names are refused without a word of their content", async () => {
-  symlinkSync(join(ground.out, "secret"), join(ws, "link-to-secret"));
-  linkSync(join(ground.out, "secret"), join(ws, "hard"));
+test("rejects links that lead out and hard links without showing their content", async () => {
+  symlinkSync(join(fixture.out, "secret"), join(ws, "link-to-secret"));
+  linkSync(join(fixture.out, "secret"), join(ws, "hard"));
   for (const path of ["link-to-secret", "hard"]) {
-    const { code, refused, said } = await outcomeOf(ground.use("edit", { path, oldText: "S3CRET", newText: "b" }));
-    assert.deepEqual([code, refused, said.includes("CANARY")], ["fs.link", true, false], path);
+    const { code, refused, output } = await outcomeOf(fixture.use("edit", { path, oldText: "S3CRET", newText: "b" }));
+    assert.deepEqual([code, refused, output.includes("CANARY")], ["fs.link", true, false], path);
   }
 });

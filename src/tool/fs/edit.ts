@@ -2,8 +2,7 @@
 import { Type } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import { unifiedDiff } from "../../base/line-diff.ts";
-import { nonBlank } from "../parameter.ts";
-import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
+import { defineTool, nonBlank, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
 import { intendedPaths, withPath, type Access, type FileToolDeps } from "./access.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { whenWritable } from "./availability.ts";
@@ -60,7 +59,7 @@ async function editAt(
   const { real } = await root.write(path, replaced.bytes, { signal, version });
   const { firstChangedLine } = replaced;
   return {
-    content: [{ type: "text", text: `Edited ${visible(real)} from line ${firstChangedLine} on` }, ...remarks()],
+    content: [{ type: "text", text: `Edited ${visible(real)} from line ${firstChangedLine}` }, ...remarks()],
     details: { path: real, diff: diffOf(before, replaced, real.slice(root.real.length)), firstChangedLine },
   };
 }
@@ -68,7 +67,7 @@ async function editAt(
 const DIFF_MAX_BYTES = 200_000;
 const CONTEXT_LINES = 3;
 
-/** Only the lines around the change are compared, so that a large file costs no more than a small one. */
+/** Compares only the lines around the change, so that a large file costs no more than a small one. */
 function diffOf(before: Buffer, { bytes, start, oldEnd, newEnd }: Replaced, path: string): string {
   const name = visible(path.replace(/^\/+/, ""));
   if (oldEnd - start > DIFF_MAX_BYTES || newEnd - start > DIFF_MAX_BYTES) {

@@ -20,15 +20,15 @@ import { createWriteTool } from "./write.ts";
 
 export const SECRET = "S3CRET-CANARY";
 
-export interface FileGround {
+export interface FileFixture {
   readonly home: string;
   readonly state: string;
   readonly ws: string;
-  /** Beside the workspace, its name begins like the workspace's, and it holds `secret`. */
+  /** A folder beside the workspace whose name starts with the workspace's name; it contains `secret`. */
   readonly out: string;
   readonly deps: FileToolDeps;
   call(overrides?: Partial<ToolCall>): ToolCall;
-  /** Through prepare and the schema check, as the one call path does it. */
+  /** Runs a tool through prepare and the schema check, as call.ts does. */
   use(
     tool: "read" | "write" | "edit" | "apply_patch",
     args: Record<string, unknown>,
@@ -37,14 +37,14 @@ export interface FileGround {
   close(): void;
 }
 
-export function openGround(
+export function openFixture(
   over: {
     home?: string;
     state?: string;
     configPath?: string;
     protectedFolders?: FileToolDeps["protectedFolders"];
   } = {},
-): FileGround {
+): FileFixture {
   const home = over.home ?? realpathSync(mkdtempSync(join(tmpdir(), "file-tools-")));
   const state = over.state ?? join(home, ".openclaw");
   const [ws, out] = [join(state, "workspace"), join(state, "workspace") + "-evil"];
@@ -110,26 +110,26 @@ export interface Outcome {
   /** `ok`, or the error's code. */
   readonly code: string;
   readonly refused: boolean;
-  /** Everything the caller gets to see. */
-  readonly said: string;
+  /** All text that the caller sees. */
+  readonly output: string;
 }
 
-/** Fails the test on anything that is not a typed error with a way out. */
+/** Fails the test on anything except a typed error with a hint. */
 export async function outcomeOf(work: Promise<unknown>): Promise<Outcome> {
   try {
-    return { code: "ok", refused: false, said: JSON.stringify(await work) };
+    return { code: "ok", refused: false, output: JSON.stringify(await work) };
   } catch (error) {
     assert.ok(error instanceof OpenClawError, `not a typed error: ${String(error)}`);
     assert.ok(
       error.code === "tool.aborted" || (error.hint ?? "") !== "",
-      `${error.code} has no way out: ${error.message}`,
+      `${error.code} has no hint: ${error.message}`,
     );
     const { refused = false, rule = "" } = (error.details ?? {}) as { refused?: boolean; rule?: string };
-    assert.equal(refused, rule !== "", `${error.code}: a refusal names its rule`);
+    assert.equal(refused, rule !== "", `${error.code}: a refusal must name its rule`);
     return {
       code: error.code,
       refused,
-      said: `${error.message} ${error.hint ?? ""} ${JSON.stringify(error.details ?? null)}`,
+      output: `${error.message} ${error.hint ?? ""} ${JSON.stringify(error.details ?? null)}`,
     };
   }
 }

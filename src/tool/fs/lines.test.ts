@@ -20,7 +20,7 @@ const window = (overrides: Partial<Window> = {}): Window => ({
 const take = (text: string, overrides: Partial<Window> = {}, size = 7): Promise<Lines> =>
   takeLines(inChunks(Buffer.from(text), size), window(overrides));
 
-test("windows, totals, line ends and marks", async () => {
+test("returns the requested lines with totals, line ends and byte-order marks", async () => {
   const all = { total: 3, more: false, cut: false, bom: false };
   assert.deepEqual(await take("a\nb\r\nc"), { ...all, text: "a\nb\r\nc", to: 3, bytes: 6, eol: "mixed" });
   assert.deepEqual(await take("a\r\nb\r\nc\r\n"), { ...all, text: "a\r\nb\r\nc\r\n", to: 3, bytes: 9, eol: "crlf" });
@@ -44,7 +44,7 @@ test("windows, totals, line ends and marks", async () => {
   assert.deepEqual(await take(""), { ...all, total: 0, text: "", to: 0, bytes: 0, eol: "none" });
 });
 
-test("a line too long for the window waits for the next one, unless it is alone", async () => {
+test("leaves a line that is too long for the window to the next one, unless it is the first", async () => {
   const long = "x".repeat(30);
   const next = await take(`ab\n${long}\ncd\n`, { maxBytes: 20 });
   assert.deepEqual([next.text, next.to, next.more, next.cut], ["ab\n", 1, true, false]);
@@ -54,7 +54,7 @@ test("a line too long for the window waits for the next one, unless it is alone"
   assert.deepEqual([split.text, split.bytes, split.more, split.cut], ["ü".repeat(10), 20, false, true]);
 });
 
-test("counting stops where it is told to, and reading with it", async () => {
+test("stops reading when it stops counting", async () => {
   let read = 0;
   async function* endless(): AsyncGenerator<Buffer> {
     for (;;) yield Buffer.from(`line ${(read += 1)}\n`);
@@ -64,13 +64,13 @@ test("counting stops where it is told to, and reading with it", async () => {
   assert.ok(read < 20);
 });
 
-test("broken UTF-8 and NUL become the replacement character", async () => {
+test("replaces broken UTF-8 and NUL by the replacement character", async () => {
   const bytes = Buffer.from([0x61, 0xff, 0xc3, 0x28, 0x00, 0x0a]);
   const { text } = await takeLines(inChunks(bytes, 2), window());
   assert.equal(text, "a\ufffd\ufffd(\ufffd\n");
 });
 
-test("any text in any chunks gives what cutting the whole text by hand gives", async () => {
+test("gives the same lines for any text in any chunks as for the whole text", async () => {
   const line = fc.oneof(fc.constantFrom("", "a", "bb", "ü€😀", "x".repeat(40)), fc.string({ maxLength: 12 }));
   const source = fc.tuple(fc.array(line, { maxLength: 20 }), fc.constantFrom("\n", "\r\n"), fc.boolean());
   await fc.assert(

@@ -77,10 +77,10 @@ interface TakeState {
   line: number;
   kept: Buffer[];
   bytes: number;
-  /** Lines begun in the window. */
+  /** Lines started in the window. */
   shown: number;
   cut: boolean;
-  /** The window is closed; only counting goes on. */
+  /** The window is full; only counting continues. */
   full: boolean;
   counted: number;
   /** The last line has bytes but no line end yet. */
@@ -100,7 +100,7 @@ function take(state: TakeState, chunk: Buffer, window: Window): void {
   }
 }
 
-/** `piece` is a line or a part of one. A line that does not fit goes out whole, unless it is the only one. */
+/** `piece` is a line or a part of one. A line that does not fit is dropped completely, unless it is the first. */
 function keep(state: TakeState, piece: Buffer, { maxLines, maxBytes }: Window): void {
   const begins = !state.open;
   if (begins && state.shown >= maxLines) {
@@ -123,7 +123,7 @@ function keep(state: TakeState, piece: Buffer, { maxLines, maxBytes }: Window): 
   state.kept = [part];
 }
 
-/** The line that does not fit began in an earlier chunk: what was kept of it goes out again. */
+/** The line that does not fit started in an earlier chunk: the part that was kept is dropped. */
 function dropPartOfLine(state: TakeState, begins: boolean): void {
   if (begins) return;
   state.shown -= 1;
@@ -133,7 +133,7 @@ function dropPartOfLine(state: TakeState, begins: boolean): void {
   }
 }
 
-/** Without a character that was cut through at the end. */
+/** Without an incomplete character at the end. */
 function wholeCharacters(bytes: Buffer): Buffer {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -155,7 +155,7 @@ function decode(kept: readonly Buffer[]): { text: string; eol: EndOfLine } {
   return { text, eol: crlf === 0 ? "lf" : crlf === lf ? "crlf" : "mixed" };
 }
 
-/** The mark at the start is three bytes; it must not be split over chunks. */
+/** The mark at the start has three bytes, which must not be split over chunks. */
 async function* withWholeStart(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let start: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of chunks) {

@@ -8,26 +8,26 @@ const MAX_CHARS = 400;
 export function describeNearest(bytes: Buffer, wanted: string): string {
   const first = wanted.split("\n").find((line) => line.trim() !== "");
   if (bytes.length === 0) return "The file is empty.";
-  if (first === undefined) return "It is made of blanks only.";
+  if (first === undefined) return "oldText is only whitespace.";
   const lines = bytes.toString("utf8", 0, 4_000_000).split("\n").slice(0, MAX_LINES);
   const exact = lines.findIndex((line) => line.includes(first.trim()));
   if (exact !== -1)
-    return `Line ${exact + 1} is like its first line, but ${differenceOf(lines[exact] ?? "", first)}: ${quoted(lines[exact] ?? "")}`;
+    return `Line ${exact + 1} matches its first line, but ${differenceOf(lines[exact] ?? "", first)}: ${quoted(lines[exact] ?? "")}`;
   const best = nearestLine(lines, first);
   return best === undefined
     ? "No line of the file is similar."
-    : `The nearest is line ${best + 1}: ${quoted(lines[best] ?? "")}`;
+    : `The most similar is line ${best + 1}: ${quoted(lines[best] ?? "")}`;
 }
 
 function differenceOf(line: string, first: string): string {
-  return line.replace(/\r$/, "").includes(first) ? "what follows differs" : "the blanks around it differ";
+  return line.replace(/\r$/, "").includes(first) ? "the following lines differ" : "the whitespace around it differs";
 }
 
 function quoted(line: string): string {
   return JSON.stringify(visible(line.replace(/\r$/, "").replaceAll("\t", "  "), 200));
 }
 
-/** By shared pairs of characters; undefined when nothing shares half of them. */
+/** By shared pairs of characters; undefined when no line shares half of them. */
 function nearestLine(lines: readonly string[], first: string): number | undefined {
   const wanted = pairsOf(first);
   let best: number | undefined;
@@ -51,7 +51,7 @@ function pairsOf(line: string): Map<string, number> {
   return pairs;
 }
 
-/** Dice's coefficient: 0 nothing in common, 1 the same pairs. */
+/** Dice's coefficient: 0 for no common pair, 1 for the same pairs. */
 function likeness(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   const size = (pairs: ReadonlyMap<string, number>): number =>
     [...pairs.values()].reduce((sum, count) => sum + count, 0);

@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import fc from "fast-check";
 
 import { OpenClawError } from "../../core/error.ts";
-import { openGround, outcomeOf, SECRET, textOf } from "./fixture.cases.ts";
+import { openFixture, outcomeOf, SECRET, textOf } from "./fixture.cases.ts";
 import { parsePath, type PathContext, type Reading } from "./path.ts";
 
 const context: PathContext = { workspace: "/ws", home: "/home/u", bound: true, outsideHint: "stay" };
@@ -20,7 +20,7 @@ const codeOf = (raw: string, overrides: Partial<PathContext> = {}): string => {
   }
 };
 
-test("readings of a path", () => {
+test("resolves every way to write a path", () => {
   const cases: readonly [raw: string, readings: Reading[]][] = [
     ["a/b.txt", [{ path: "/ws/a/b.txt" }]],
     ["./a/../b", [{ path: "/ws/./a/../b" }]],
@@ -48,7 +48,7 @@ test("readings of a path", () => {
   assert.deepEqual(parsePath("/workspace/x", { ...context, sandboxed: "/workspace" }), [{ path: "/ws/x" }]);
 });
 
-test("spellings that hide a way out are refused when bound", () => {
+test("rejects spellings that hide an escape when paths are limited to the workspace", () => {
   for (const raw of [
     "sub/..%2f..%2fetc/passwd",
     "%2e%2e/%2e%2e/etc/passwd",
@@ -69,11 +69,11 @@ test("spellings that hide a way out are refused when bound", () => {
     "/ws/sub/%2e%2e/%2e%2e/x",
   ]) {
     assert.equal(codeOf(raw), "fs.outside", raw);
-    assert.equal(codeOf(raw, { bound: false }), "ok", `${raw} is a name like any other where nothing is outside`);
+    assert.equal(codeOf(raw, { bound: false }), "ok", `${raw} is an ordinary name when paths are not limited`);
   }
 });
 
-test("other computers, empty and broken paths are refused in every mode", () => {
+test("rejects paths to other computers, empty and broken paths in every mode", () => {
   for (const bound of [true, false]) {
     for (const raw of ["\\\\evil\\share\\x", "file://evil/share/x", "@\\\\evil\\x", "FILE://10.0.0.1/x"])
       assert.equal(codeOf(raw, { bound }), "fs.outside", raw);
@@ -83,10 +83,10 @@ test("other computers, empty and broken paths are refused in every mode", () => 
   }
 });
 
-test("no path, however it is made, reads or writes outside the workspace", async () => {
-  const ground = openGround();
-  after(() => ground.close());
-  const { ws, out } = ground;
+test("never reads or writes outside the workspace, for any generated path", async () => {
+  const fixture = openFixture();
+  after(() => fixture.close());
+  const { ws, out } = fixture;
   mkdirSync(join(ws, "sub", "deep"), { recursive: true });
   for (const name of ["a", "sub/b", "sub/deep/c"]) writeFileSync(join(ws, name), "inside\n");
   const links: readonly [name: string, target: string][] = [
@@ -135,40 +135,40 @@ test("no path, however it is made, reads or writes outside the workspace", async
     .chain((parts) => fc.constantFrom("/", "//", "\\").map((slash) => parts.join(slash)));
   await fc.assert(
     fc.asyncProperty(path, async (raw) => {
-      const read = await outcomeOf(ground.use("read", { path: raw }));
-      assert.ok(!read.said.includes(SECRET), raw);
-      const wrote = await outcomeOf(ground.use("write", { path: `${raw}/new`, content: "x" }));
-      assert.ok(!wrote.said.includes(SECRET), raw);
+      const read = await outcomeOf(fixture.use("read", { path: raw }));
+      assert.ok(!read.output.includes(SECRET), raw);
+      const wrote = await outcomeOf(fixture.use("write", { path: `${raw}/new`, content: "x" }));
+      assert.ok(!wrote.output.includes(SECRET), raw);
       assert.deepEqual(readdirSync(out), ["secret"], raw);
       assert.deepEqual(
-        readdirSync(ground.state)
+        readdirSync(fixture.state)
           .filter((name) => name !== "unfinished") // ours, made by the first write
           .toSorted(),
         ["credentials", "exec-approvals.json", "openclaw.json", "skills", "workspace", "workspace-evil"],
         raw,
       );
-      assert.deepEqual(readdirSync(ground.home).toSorted(), [".bashrc", ".openclaw"], raw);
+      assert.deepEqual(readdirSync(fixture.home).toSorted(), [".bashrc", ".openclaw"], raw);
     }),
     { numRuns: Number(process.env["OPENCLAW_PATH_RUNS"] ?? 400) },
   );
 });
 
-test("odd names that exist stay reachable; new ones are plain", async () => {
-  const ground = openGround();
-  after(() => ground.close());
-  mkdirSync(join(ground.ws, "@scope"));
-  writeFileSync(join(ground.ws, "Screen\u202fshot.txt"), "narrow\n");
-  writeFileSync(join(ground.ws, "plain name.txt"), "plain\n");
-  assert.equal(textOf(await ground.use("read", { path: "Screen\u202fshot.txt" })), "narrow\n");
-  assert.equal(textOf(await ground.use("read", { path: "plain\u00a0name.txt" })), "plain\n");
-  await ground.use("write", { path: "@scope/x", content: "1" });
-  await ground.use("write", { path: "@other/x", content: "1" });
-  const written = await ground.use("write", { path: "sub/\u202egnp.sh", content: "1" });
+test("reaches existing files with odd names and gives new files plain names", async () => {
+  const fixture = openFixture();
+  after(() => fixture.close());
+  mkdirSync(join(fixture.ws, "@scope"));
+  writeFileSync(join(fixture.ws, "Screen\u202fshot.txt"), "narrow\n");
+  writeFileSync(join(fixture.ws, "plain name.txt"), "plain\n");
+  assert.equal(textOf(await fixture.use("read", { path: "Screen\u202fshot.txt" })), "narrow\n");
+  assert.equal(textOf(await fixture.use("read", { path: "plain\u00a0name.txt" })), "plain\n");
+  await fixture.use("write", { path: "@scope/x", content: "1" });
+  await fixture.use("write", { path: "@other/x", content: "1" });
+  const written = await fixture.use("write", { path: "sub/\u202egnp.sh", content: "1" });
   assert.deepEqual(written, {
-    content: [{ type: "text", text: `Created ${ground.ws}/sub/gnp.sh (1 bytes)` }],
-    details: { path: join(ground.ws, "sub/gnp.sh"), bytes: 1, created: true },
+    content: [{ type: "text", text: `Created ${fixture.ws}/sub/gnp.sh (1 bytes)` }],
+    details: { path: join(fixture.ws, "sub/gnp.sh"), bytes: 1, created: true },
   });
-  assert.deepEqual(readdirSync(ground.ws).toSorted(), [
+  assert.deepEqual(readdirSync(fixture.ws).toSorted(), [
     "@scope",
     "Screen\u202fshot.txt",
     "other",

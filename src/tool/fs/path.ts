@@ -16,7 +16,7 @@ export interface PathContext {
   readonly sandboxed?: string;
 }
 
-/** One reading of a path, absolute. With `when`, it is taken only if something is there under that path. */
+/** One reading of a path, absolute. With `when`, it is used only if that path exists. */
 export interface Reading {
   readonly path: string;
   readonly when?: string;
@@ -25,21 +25,21 @@ export interface Reading {
 const MAX_CHARS = 4096;
 const oddBlank = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g;
 
-/** The readings in order of preference; the last one has no condition. Throws `fs.bad-path`, `fs.name-too-long` or, when bound, `fs.outside` for what cannot mean a place inside. */
+/** The readings in order of preference; the last one has no condition. Throws `fs.bad-path`, `fs.name-too-long` or, when bound, `fs.outside` for paths that cannot lie inside. */
 export function parsePath(raw: string, context: PathContext): Reading[] {
   requireSound(raw);
   const bare = raw.startsWith("@") && raw.length > 1 ? raw.slice(1) : raw;
   for (const text of new Set([raw, bare])) requireHonest(text, context);
   const place = absolute(bare, context);
   const clean = withoutUnseen(place.replace(oddBlank, " "));
-  // Files that do exist under an odd name stay reachable; new ones get the plain name.
+  // Existing files with an odd name stay reachable; new ones get the plain name.
   const literal: Reading[] = [];
   if (bare !== raw) literal.push({ path: join(context, raw), when: join(context, raw.split("/")[0] ?? raw) });
   if (clean !== place) literal.push({ path: place, when: place });
   return [...literal, { path: clean }];
 }
 
-/** For intents and titles: what the path means at first sight. Never throws, never looks at the disk. */
+/** For intents and titles: the most likely reading. Never throws and never reads the disk. */
 export function likelyPath(raw: unknown, context: PathContext): string[] {
   if (typeof raw !== "string" || raw.trim() === "") return [];
   try {
@@ -51,15 +51,21 @@ export function likelyPath(raw: unknown, context: PathContext): string[] {
 }
 
 function requireSound(raw: string): void {
-  if (raw.includes("\0")) throw failed("fs.bad-path", raw, "a path cannot hold a NUL character", "send the plain path");
+  if (raw.includes("\0"))
+    throw failed("fs.bad-path", raw, "a path cannot contain a NUL character", "send the plain path");
   if (!raw.isWellFormed())
-    throw failed("fs.bad-path", raw, "a path cannot hold half a character", "send the plain path");
+    throw failed(
+      "fs.bad-path",
+      raw,
+      "a path cannot contain half a character (a lone surrogate)",
+      "send the plain path",
+    );
   if (withoutUnseen(raw).trim() === "") throw failed("fs.bad-path", raw, "the path is empty", "name a file");
   if (raw.length > MAX_CHARS)
     throw failed("fs.name-too-long", raw, `the path is longer than ${MAX_CHARS} characters`, "use a shorter path");
 }
 
-/** Network shares in any mode, and when bound every spelling that some other reader would take for a way out. */
+/** Rejects network shares in any mode and, when bound, every spelling that another program could read as an escape. */
 function requireHonest(text: string, context: PathContext): void {
   const host = fileUrl(text)?.hostname ?? "";
   if (text.startsWith("\\\\") || (host !== "" && host !== "localhost")) {
@@ -75,7 +81,7 @@ function fileUrl(text: string): URL | undefined {
   return /^file:/i.test(text) ? (URL.parse(text) ?? undefined) : undefined;
 }
 
-/** How other programs may read it: percent-decoded (twice), Windows separators, compatibility and unseen characters. */
+/** How other programs may read it: percent-decoded (twice), Windows separators, compatibility and invisible characters. */
 function spellings(text: string): string[] {
   const found = new Set([text]);
   for (let round = 0; round < 3; round += 1) {
@@ -94,7 +100,7 @@ function percentDecoded(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Another spelling of a relative path may begin at the top; one of an absolute path may only hide steps up. */
+/** Another spelling of a relative path can start at the root; one of an absolute path can only hide steps up. */
 function leaves(spelled: string, text: string): boolean {
   if (/^[a-z]:\//i.test(spelled)) return true;
   if (spelled === text) return false;
@@ -134,13 +140,13 @@ function fromUrl(url: URL, text: string): string {
   }
 }
 
-/** A sandboxed agent knows its workspace by the name it has inside the sandbox. */
+/** A sandboxed agent uses the name that its workspace has inside the sandbox. */
 function inBox(path: string, { workspace, sandboxed }: PathContext): string {
   if (sandboxed === undefined || !(path === sandboxed || path.startsWith(`${sandboxed}/`))) return path;
   return `${workspace}${path.slice(sandboxed.length)}`;
 }
 
-/** Not node:path's join: `..` must stay for the walk, where it means the folder above the one that a link led to. */
+/** Not node:path's join: `..` must stay, because after a link it means the parent of the link's target. */
 function join({ workspace }: PathContext, path: string): string {
   return path.startsWith("/") ? path : `${workspace}/${path}`;
 }

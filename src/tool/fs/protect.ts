@@ -1,24 +1,24 @@
 // Names that file tools never write, in every spelling that a file system treats as the same.
 import { protectedNames, type ProtectedName } from "../../base/protected-names.ts";
 
-/** Folders of a bare repository (`x.git`) that git obeys like those of `.git`. */
+/** Folders of a bare repository (`x.git`) that git reads like those of `.git`. */
 const bareRepositoryNames: ReadonlySet<string> = new Set(["config", "hooks", "head", "objects", "refs", "info"]);
 
-/** Package managers keep one copy on the disk and link it into every project: a second name there is usual. */
+/** Package managers store one copy and hard-link it into every project, so hard links are normal there. */
 export const sharedFolders: ReadonlySet<string> = new Set(["node_modules", "site-packages", ".pnpm-store", ".pnpm"]);
 
-/** What file tools may read in the state directory besides workspaces. Everything else there may hold secrets. */
+/** What file tools may read in the state directory besides workspaces. Everything else there may contain secrets. */
 export const readableState: ReadonlySet<string> = new Set(["skills", "extensions", "plugins", "media", "canvas"]);
 
-/** Files of a workspace that every turn of its agent, or every heartbeat, begins with; folded. */
+/** Files of a workspace that every turn of its agent, or every heartbeat, starts with; folded. */
 export const steeringNames: ReadonlySet<string> = new Set(
   "agents soul tools identity user heartbeat bootstrap memory boot".split(" ").map((name) => `${name}.md`),
 );
 
-/** Its folders whose files become instructions the same way. */
+/** Folders of a workspace whose files become instructions in the same way. */
 export const steeringFolders: ReadonlySet<string> = new Set(["skills"]);
 
-/** The only files of /proc that say nothing about a process. */
+/** The only files of /proc that reveal nothing about a process. */
 export const plainProcFiles: ReadonlySet<string> = new Set([
   "cpuinfo",
   "meminfo",
@@ -29,7 +29,7 @@ export const plainProcFiles: ReadonlySet<string> = new Set([
   "filesystems",
 ]);
 
-/** A name as careless disks see it: case, compatibility forms, unseen characters, trailing dots and blanks, streams. */
+/** A name as lenient file systems compare it: case, compatibility forms, invisible characters, trailing dots and blanks, streams. */
 export function foldName(name: string): string {
   const plain = name
     .normalize("NFKC")
@@ -41,7 +41,7 @@ export function foldName(name: string): string {
 }
 
 export function protectionOf(names: readonly string[], isBound: boolean): ProtectedName | undefined {
-  // Elsewhere a backslash parts names too.
+  // On other systems a backslash separates names too.
   const folded = names.flatMap((name) => name.split("\\")).map(foldName);
   const rule = protectedNames.find(
     ({ names: wanted, when }) => (when === "always" || isBound) && holdsRun(folded, wanted),
@@ -51,7 +51,7 @@ export function protectionOf(names: readonly string[], isBound: boolean): Protec
   return bare || makesRepository(names) ? protectedNames[0] : undefined;
 }
 
-/** With this file any folder becomes a repository, and the `config` beside it is obeyed. Nothing else is called that. */
+/** This file turns any folder into a repository whose `config` git reads. No other file has this name. */
 const makesRepository = (names: readonly string[]): boolean =>
   (names.at(-1) ?? "").normalize("NFKC").replaceAll(/\p{Cf}/gu, "") === "HEAD";
 

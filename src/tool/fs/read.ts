@@ -6,9 +6,9 @@ import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import { failed } from "../../base/rooted-error.ts";
 import type { OpenFile } from "../../base/rooted-fs.ts";
+import { fitImage } from "../../media/fit-image.ts";
 import { sniff, type ImageType } from "../../media/sniff.ts";
-import { nonBlank } from "../parameter.ts";
-import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
+import { defineTool, nonBlank, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
 import { intendedPaths, withPath, type Access, type FileToolDeps } from "./access.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { takeLines, type EndOfLine, type Lines } from "./lines.ts";
@@ -35,12 +35,12 @@ export interface TextDetails {
   /** Absolute, links resolved. */
   readonly path: string;
   readonly lines: { readonly from: number; readonly to: number; readonly total?: number };
-  /** Of the file that are in the text. */
+  /** Bytes of the file that are in the text. */
   readonly bytes: number;
-  /** There is more than is shown. */
+  /** The file has more than the text shows. */
   readonly truncated: boolean;
   readonly nextOffset?: number;
-  /** The file begins with a byte-order mark, which the text leaves out. */
+  /** The file starts with a byte-order mark, which the text omits. */
   readonly bom: boolean;
   readonly eol: EndOfLine;
 }
@@ -85,7 +85,7 @@ async function readAt({ root, path }: Access, range: Range, call: ToolCall): Pro
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     const { bytesRead } = await file.handle.read(buffer, 0, buffer.length, 0);
     const sniffed = sniff(buffer.subarray(0, bytesRead));
-    if (sniffed.kind === "image") return await image(file, sniffed.mimeType);
+    if (sniffed.kind === "image") return await image(file, sniffed.mimeType, call.signal);
     if (sniffed.kind === "binary") return binary(file, sniffed.type);
     return await textWindow(file, range, chunksOf(file, buffer, bytesRead, call.signal));
   } finally {
@@ -93,33 +93,39 @@ async function readAt({ root, path }: Access, range: Range, call: ToolCall): Pro
   }
 }
 
-/** A folder cannot be read, but saying what is in it saves a call. */
+/** A folder cannot be read, but listing its entries saves a call. */
 async function withEntries(
   error: OpenClawError,
   { root, path }: Pick<Access, "root" | "path">,
 ): Promise<OpenClawError> {
   const { entries, more } = await root.list(path, 20);
   const names = entries.map(({ name, kind }) => visible(name, 80) + (kind === "directory" ? "/" : "")).toSorted();
-  const holds = names.length === 0 ? "it is empty" : `it holds ${names.join(", ")}${more ? ", …" : ""}`;
-  return new ToolError(error.code, `${error.message}; ${holds}`, { hint: "name a file inside it", cause: error });
+  const entriesText = names.length === 0 ? "it is empty" : `it contains ${names.join(", ")}${more ? ", …" : ""}`;
+  return new ToolError(error.code, `${error.message}; ${entriesText}`, { hint: "name a file inside it", cause: error });
 }
 
-async function image({ handle, real, size }: OpenFile, mimeType: ImageType): Promise<ToolResult<ReadDetails>> {
-  if (size > IMAGE_MAX_BYTES) {
+async function image(
+  { handle, real, size }: OpenFile,
+  mimeType: ImageType,
+  signal: AbortSignal,
+): Promise<ToolResult<ReadDetails>> {
+  if (size > BINARY_MAX_BYTES) {
     throw failed(
       "fs.too-large",
       real,
-      `is an image of ${size} bytes; the limit is ${IMAGE_MAX_BYTES}`,
+      `is an image of ${size} bytes; the limit is ${BINARY_MAX_BYTES}`,
       "make a smaller copy of it and read that",
     );
   }
-  const bytes = Buffer.alloc(size);
-  const { bytesRead } = await handle.read(bytes, 0, size, 0);
-  const data = bytes.subarray(0, bytesRead).toString("base64");
+  const buffer = Buffer.alloc(size);
+  const { bytesRead } = await handle.read(buffer, 0, size, 0);
+  const bytes = buffer.subarray(0, bytesRead);
+  const shown = bytesRead <= IMAGE_MAX_BYTES ? { bytes, mimeType } : await fitImage(bytes, IMAGE_MAX_BYTES, signal);
+  const scaled = shown.bytes === bytes ? "" : `, scaled down to ${shown.bytes.length} bytes`;
   return {
     content: [
-      { type: "text", text: `[image ${visible(real)}: ${mimeType}, ${bytesRead} bytes]` },
-      { type: "image", data, mimeType },
+      { type: "text", text: `[image ${visible(real)}: ${mimeType}, ${bytesRead} bytes${scaled}]` },
+      { type: "image", data: shown.bytes.toString("base64"), mimeType: shown.mimeType },
     ],
     details: { path: real, bytes: bytesRead, type: mimeType },
   };
@@ -132,11 +138,11 @@ function binary({ real, size }: OpenFile, type: string): ToolResult<ReadDetails>
     throw failed(
       "fs.too-large",
       real,
-      `is no text (${named}) and has ${size} bytes`,
-      "look at a part of it with a program made for it, through exec",
+      `is not a text file (${named}) and has ${size} bytes`,
+      "show a part of it with a program for this type, through exec",
     );
   }
-  const words = `[${visible(real)}: ${named}, ${size} bytes; its content is not shown. Use a program made for it, through exec.]`;
+  const words = `[${visible(real)}: ${named}, ${size} bytes; its content is not shown. Use a program for this type, through exec.]`;
   return { content: [{ type: "text", text: words }], details: { path: real, bytes: size, type: named } };
 }
 
@@ -175,7 +181,7 @@ async function textWindow(
   };
 }
 
-/** The first chunk was read to see what the file is. The buffer is used again for each one. */
+/** The first chunk was read to detect the type. The buffer is reused for each chunk. */
 async function* chunksOf(
   { handle, size }: OpenFile,
   buffer: Buffer,
@@ -185,7 +191,7 @@ async function* chunksOf(
   for (let [at, bytesRead] = [first, first]; bytesRead > 0; at += bytesRead) {
     signal.throwIfAborted();
     yield buffer.subarray(0, bytesRead);
-    // What was there when it was opened is the file; the system's own files claim to be empty and are read to their end.
+    // The size at opening is the limit; pseudo files report size 0 and are read to their end.
     if (at >= size && size > 0) return;
     ({ bytesRead } = await handle.read(buffer, 0, buffer.length, at));
   }

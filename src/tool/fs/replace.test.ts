@@ -19,7 +19,7 @@ function failureOf(work: () => unknown): ToolError {
   throw new assert.AssertionError({ message: "it did not fail" });
 }
 
-test("line ends match across styles and stay as they are", () => {
+test("matches across line-end styles and keeps the style of the file", () => {
   assert.equal(replaced("a\r\nb\r\nc\r\n", "a\nb", "x\ny\nz"), "x\r\ny\r\nz\r\nc\r\n");
   assert.equal(replaced("a\nb\nc\n", "a\r\nb", "x\r\ny"), "x\ny\nc\n");
   assert.equal(replaced("a\r\nb\r\nc", "b", "1\n2"), "a\r\n1\r\n2\r\nc");
@@ -29,12 +29,12 @@ test("line ends match across styles and stay as they are", () => {
   assert.equal(replaced("one two", " two", ""), "one");
 });
 
-test("the first changed line skips the context that was quoted", () => {
+test("skips quoted context when it reports the first changed line", () => {
   assert.equal(replaceOnce(Buffer.from("a\nb\nc\nd\n"), "b\nc", "b\nC").firstChangedLine, 3);
   assert.equal(replaceOnce(Buffer.from("a\nb\n"), "a", "A").firstChangedLine, 1);
 });
 
-test("each failure says what to do next", () => {
+test("says in each failure what to do next", () => {
   const file = "function add(a, b) {\n\treturn a + b;\n}\nadd(1, 2);\nadd(1, 2);\n";
   const cases: readonly [oldText: string, newText: string, code: string, words: RegExp][] = [
     ["", "x", "edit.empty-text", /empty/],
@@ -44,10 +44,10 @@ test("each failure says what to do next", () => {
       "  return a + b;",
       "x",
       "edit.no-match",
-      /Line 2 is like its first line, but the blanks around it differ: " {2}return a \+ b;"/,
+      /Line 2 matches its first line, but the whitespace around it differs: " {2}return a \+ b;"/,
     ],
-    ["function add(x, y) {", "x", "edit.no-match", /The nearest is line 1: "function add\(a, b\) \{"/],
-    ["}\nsub(1);", "x", "edit.no-match", /Line 3 is like its first line, but what follows differs/],
+    ["function add(x, y) {", "x", "edit.no-match", /The most similar is line 1: "function add\(a, b\) \{"/],
+    ["}\nsub(1);", "x", "edit.no-match", /Line 3 matches its first line, but the following lines differ/],
     ["ΩΩΩΩ", "x", "edit.no-match", /No line of the file is similar/],
   ];
   for (const [oldText, newText, code, words] of cases) {
@@ -59,7 +59,7 @@ test("each failure says what to do next", () => {
   assert.deepEqual(failureOf(() => replaceOnce(Buffer.from("aaa"), "aa", "b")).details, { count: 2, lines: [1, 1] });
 });
 
-test("everything outside the match is kept byte for byte, broken UTF-8 included", () => {
+test("keeps every byte outside the match, also broken UTF-8", () => {
   const bytes = fc.uint8Array({ maxLength: 60 }).map((array) => Buffer.from(array));
   fc.assert(
     fc.property(bytes, bytes, fc.string({ minLength: 1 }), fc.string(), (head, tail, oldText, newText) => {
@@ -74,7 +74,7 @@ test("everything outside the match is kept byte for byte, broken UTF-8 included"
   );
 });
 
-test("a file in either style reads the same after the same edit", () => {
+test("gives the same text for the same edit in either line-end style", () => {
   const line = fc.constantFrom("a", "b", "c", "", "dd");
   fc.assert(
     fc.property(
@@ -98,7 +98,7 @@ test("a file in either style reads the same after the same edit", () => {
         const crlf = attempt(lf.replaceAll("\n", "\r\n"));
         assert.equal(crlf.replaceAll("\r\n", "\n"), attempt(lf));
         assert.doesNotMatch(crlf.replaceAll("\r\n", ""), /\r/);
-        // Where no line end is left to copy, or none was there, the style is free; else it stays.
+        // Without a line end to copy, the style is free; otherwise it stays.
         if (lf.includes("\n") && /\r\n/.test(crlf)) assert.doesNotMatch(crlf.replaceAll("\r\n", ""), /\n/);
       },
     ),

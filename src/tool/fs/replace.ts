@@ -16,8 +16,8 @@ const LF = 0x0a;
 const MAX_NAMED_MATCHES = 10;
 
 /**
- * Line ends match each other (CRLF and LF), and the new text takes those of the place it goes to. `oldText` must occur
- * once, overlaps counted. Throws `edit.empty-text`, `edit.same-text`, `edit.no-match`, `edit.many-matches`.
+ * CRLF and LF match each other, and the new text gets the line ends of its place. `oldText` must occur once, counting
+ * overlaps. Throws `edit.empty-text`, `edit.same-text`, `edit.no-match`, `edit.many-matches`.
  */
 export function replaceOnce(before: Buffer, oldText: string, newText: string): Replaced {
   const [wanted, instead] = [plainEnds(oldText), plainEnds(newText)];
@@ -45,12 +45,12 @@ export function replaceOnce(before: Buffer, oldText: string, newText: string): R
   };
 }
 
-/** LF only, and without the byte-order mark that some senders put in front: the file's own mark is not theirs to change. */
+/** LF only, and without the byte-order mark that some models send: an edit does not change the mark of the file. */
 function plainEnds(text: string): string {
   return text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
 }
 
-/** Where each CR that belongs to a CRLF stands. */
+/** The position of each CR that belongs to a CRLF. */
 function crlfPositions(bytes: Buffer): number[] {
   const found: number[] = [];
   for (let at = bytes.indexOf("\r\n"); at !== -1; at = bytes.indexOf("\r\n", at + 2)) found.push(at);
@@ -69,12 +69,12 @@ function withoutPairs(bytes: Buffer, pairs: readonly number[]): Buffer {
   return plain;
 }
 
-/** A position in the text without CRs, in the file: one more for every CRLF that ends before it. */
+/** Maps a position in the text without CRs to the file: one more for every CRLF that ends before it. */
 function toOriginal(at: number, pairs: readonly number[]): number {
   let [low, high] = [0, pairs.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    // The LF of pair number `middle` stands at pairs[middle] - middle in the text without CRs.
+    // The LF of pair number `middle` is at pairs[middle] - middle in the text without CRs.
     if ((pairs[middle] ?? 0) - middle < at) low = middle + 1;
     else high = middle;
   }
@@ -104,7 +104,7 @@ function onlyMatch(bytes: Buffer, needle: Buffer, wanted: string): number {
 
 const MAX_COUNTED = 10_000;
 
-/** Overlapping ones too: replacing either would be a guess. */
+/** Includes overlapping matches: replacing either would be a guess. */
 function otherMatches(bytes: Buffer, needle: Buffer, first: number): number[] {
   const found: number[] = [];
   for (
@@ -116,7 +116,7 @@ function otherMatches(bytes: Buffer, needle: Buffer, first: number): number[] {
   return found;
 }
 
-/** Those of the replaced part if it has one kind, else those of most lines of the file. */
+/** The line end of the replaced part if it has only one kind, else the more frequent one of the file. */
 function endsFor(part: Buffer, whole: Buffer, pairsInWhole: number): "\n" | "\r\n" {
   const [lf, crlf] = [countOf(part, LF), crlfPositions(part).length];
   if (lf > 0 && crlf === 0) return "\n";
@@ -134,7 +134,7 @@ export function lineAt(bytes: Buffer, at: number): number {
   return countOf(bytes.subarray(0, at), LF) + 1;
 }
 
-/** Lines that old and new text begin with alike: context the caller quoted to be unique. */
+/** Number of equal lines at the start of old and new text: context that was quoted to make the match unique. */
 function sharedLines(old: Buffer, fresh: Buffer): number {
   let at = 0;
   while (at < old.length && at < fresh.length && old[at] === fresh[at]) at += 1;

@@ -13,22 +13,22 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 
 import { ToolError } from "../../core/error.ts";
-import { openGround, outcomeOf } from "./fixture.cases.ts";
+import { openFixture, outcomeOf } from "./fixture.cases.ts";
 
-const ground = openGround();
-after(() => ground.close());
-const { ws, out } = ground;
+const fixture = openFixture();
+after(() => fixture.close());
+const { ws, out } = fixture;
 const codeOf = async (args: Record<string, unknown>, overrides = {}): Promise<string> =>
-  (await outcomeOf(ground.use("write", args, overrides))).code;
+  (await outcomeOf(fixture.use("write", args, overrides))).code;
 
-test("creates with folders, replaces, keeps permissions, takes empty content", async () => {
+test("creates folders, replaces files, keeps permissions and accepts empty content", async () => {
   const path = join(ws, "a/b/c.sh");
-  assert.deepEqual(await ground.use("write", { file_path: "a/b/c.sh", content: "ü\n" }), {
+  assert.deepEqual(await fixture.use("write", { file_path: "a/b/c.sh", content: "ü\n" }), {
     content: [{ type: "text", text: `Created ${path} (3 bytes)` }],
     details: { path, bytes: 3, created: true },
   });
   chmodSync(path, 0o750);
-  assert.deepEqual(await ground.use("write", { path, content: "" }), {
+  assert.deepEqual(await fixture.use("write", { path, content: "" }), {
     content: [{ type: "text", text: `Replaced ${path} (0 bytes)` }],
     details: { path, bytes: 0, created: false },
   });
@@ -43,22 +43,22 @@ test("names a missing parameter", async () => {
     [{ content: "x" }, "path"],
     [{ path: "x" }, "content"],
   ] as const) {
-    const { code, said } = await outcomeOf(ground.use("write", args));
-    assert.deepEqual([code, said.includes(`"${name}"`)], ["tool.bad-arguments", true], JSON.stringify(args));
+    const { code, output } = await outcomeOf(fixture.use("write", args));
+    assert.deepEqual([code, output.includes(`"${name}"`)], ["tool.bad-arguments", true], JSON.stringify(args));
   }
   assert.ok(!existsSync(join(ws, "x")));
 });
 
-test("too much content is refused before anything is touched, and the limit is named", async () => {
+test("rejects content over the limit before it touches anything, and names the limit", async () => {
   for (const content of ["x".repeat(10_000_001), "ü".repeat(5_000_001), "x".repeat(400_000_000)]) {
-    const { code, said } = await outcomeOf(ground.use("write", { path: "huge/er.txt", content }));
-    assert.deepEqual([code, said.includes("10000000")], ["fs.too-large", true]);
+    const { code, output } = await outcomeOf(fixture.use("write", { path: "huge/er.txt", content }));
+    assert.deepEqual([code, output.includes("10000000")], ["fs.too-large", true]);
   }
   assert.ok(!existsSync(join(ws, "huge")));
   assert.equal(await codeOf({ path: "fits.txt", content: "x".repeat(10_000_000) }), "ok");
 });
 
-test("links and second names that lead out are refused and nothing outside changes", async () => {
+test("rejects links and hard links that lead out, and changes nothing outside", async () => {
   symlinkSync(join(out, "secret"), join(ws, "link"));
   symlinkSync(out, join(ws, "linkdir"));
   symlinkSync(join(out, "new"), join(ws, "dangling"));
@@ -69,7 +69,7 @@ test("links and second names that lead out are refused and nothing outside chang
   assert.deepEqual([readdirSync(out), readFileSync(join(out, "secret"), "utf8")], [["secret"], "S3CRET-CANARY\n"]);
 });
 
-test("names and places that cannot be written", async () => {
+test("rejects names and places that cannot be written", async () => {
   writeFileSync(join(ws, "file"), "");
   assert.equal(await codeOf({ path: "a".repeat(400), content: "x" }), "fs.name-too-long");
   assert.equal(await codeOf({ path: "sub", content: "x" }), "fs.is-directory");
@@ -77,32 +77,32 @@ test("names and places that cannot be written", async () => {
   assert.equal(await codeOf({ path: "file/x", content: "x" }), "fs.not-directory");
   assert.equal(await codeOf({ path: ".", content: "x" }), "fs.is-directory");
   assert.equal(
-    (await outcomeOf(ground.use("read", { path: "x" }, { workspace: join(ws, "later") }))).code,
+    (await outcomeOf(fixture.use("read", { path: "x" }, { workspace: join(ws, "later") }))).code,
     "fs.not-found",
   );
   assert.equal(await codeOf({ path: "x", content: "x" }, { workspace: join(ws, "later") }), "ok");
 });
 
-test("many writes and edits at once on one file come out as if one after the other", async () => {
-  await ground.use("write", { path: "shared.txt", content: "0\n".repeat(20) });
+test("serializes concurrent writes and edits of one file", async () => {
+  await fixture.use("write", { path: "shared.txt", content: "0\n".repeat(20) });
   const marks = Array.from({ length: 20 }, (_, at) => `mark-${at}`);
-  await ground.use("write", { path: "shared.txt", content: marks.map((mark) => `${mark}: no\n`).join("") });
+  await fixture.use("write", { path: "shared.txt", content: marks.map((mark) => `${mark}: no\n`).join("") });
   await Promise.all(
-    marks.map((mark) => ground.use("edit", { path: "shared.txt", oldText: `${mark}: no`, newText: `${mark}: yes` })),
+    marks.map((mark) => fixture.use("edit", { path: "shared.txt", oldText: `${mark}: no`, newText: `${mark}: yes` })),
   );
   assert.equal(readFileSync(join(ws, "shared.txt"), "utf8"), marks.map((mark) => `${mark}: yes\n`).join(""));
   const contents = Array.from({ length: 20 }, (_, at) => `${at}`.repeat(100_000));
-  await Promise.all(contents.map((content) => ground.use("write", { path: "shared.txt", content })));
+  await Promise.all(contents.map((content) => fixture.use("write", { path: "shared.txt", content })));
   assert.ok(contents.includes(readFileSync(join(ws, "shared.txt"), "utf8")));
   assert.deepEqual(
     readdirSync(ws).filter((name) => name.includes(".tmp")),
     [],
   );
-  assert.equal(ground.deps.lanes.size, 0);
+  assert.equal(fixture.deps.lanes.size, 0);
 });
 
-test("an aborted write changes nothing and leaves nothing", async () => {
-  await ground.use("write", { path: "kept.txt", content: "old" });
+test("changes nothing and leaves nothing behind when a write is aborted", async () => {
+  await fixture.use("write", { path: "kept.txt", content: "old" });
   const signal = AbortSignal.abort(new ToolError("tool.aborted", "stopped"));
   assert.equal(await codeOf({ path: "kept.txt", content: "new" }, { signal }), "tool.aborted");
   assert.equal(await codeOf({ path: "fresh/x.txt", content: "new" }, { signal }), "tool.aborted");

@@ -2,8 +2,7 @@
 import { Type } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import { failed } from "../../base/rooted-error.ts";
-import { nonBlank } from "../parameter.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, nonBlank, type Tool } from "../tool.ts";
 import { intendedPaths, withPath, type FileToolDeps } from "./access.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { whenWritable } from "./availability.ts";
@@ -56,14 +55,14 @@ export function createWriteTool(deps: FileToolDeps): Tool<typeof params, WriteDe
   });
 }
 
-/** Refuses before anything is touched, and before a huge text is copied. */
+/** Rejects content over the limit before anything is touched and before a huge text is copied. */
 export function toBytes(path: string, content: string): Buffer {
   if (content.length > WRITE_MAX_BYTES || Buffer.byteLength(content) > WRITE_MAX_BYTES) {
     throw failed(
       "fs.too-large",
       path,
       `the content is larger than ${WRITE_MAX_BYTES} bytes; nothing was written`,
-      "write it in parts, or make it with a program through exec",
+      "write it in parts, or create it with a program through exec",
     );
   }
   return Buffer.from(content);

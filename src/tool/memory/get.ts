@@ -1,10 +1,8 @@
 // The memory_get tool: reads lines of a note.
 import { Type } from "../../core/schema.ts";
 import type { Memory } from "../../memory/memory.ts";
-import { nonBlank } from "../parameter.ts";
-import { defineTool } from "../tool.ts";
-import { memoryAvailable } from "./available.ts";
-import { recalled } from "./recalled.ts";
+import { defineTool, nonBlank } from "../tool.ts";
+import { memoryAvailable, toNoteResult } from "./notes.ts";
 
 export const createMemoryGet = (memory: Pick<Memory, "read">) =>
   defineTool({
@@ -23,6 +21,6 @@ export const createMemoryGet = (memory: Pick<Memory, "read">) =>
     available: memoryAvailable,
     intent: ({ path }) => ({ does: "read", paths: [path] }),
     async run(args, { agent, session }) {
-      return recalled(await memory.read({ ...args, agent, session }), `memory of ${agent}`);
+      return toNoteResult(await memory.read({ ...args, agent, session }), `memory of ${agent}`);
     },
   });

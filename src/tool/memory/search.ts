@@ -1,12 +1,10 @@
 // The memory_search tool: finds passages of notes.
 import { Type } from "../../core/schema.ts";
 import type { Memory } from "../../memory/memory.ts";
-import { nonBlank } from "../parameter.ts";
-import { defineTool } from "../tool.ts";
-import { memoryAvailable } from "./available.ts";
-import { recalled } from "./recalled.ts";
+import { defineTool, nonBlank } from "../tool.ts";
+import { memoryAvailable, toNoteResult } from "./notes.ts";
 
-const nothingFound = {
+const noMatch = {
   type: "text",
   text: "No note matches. Only MEMORY.md and the files in memory/ were searched; for other files use exec with grep.",
 } as const;
@@ -31,7 +29,7 @@ export const createMemorySearch = (memory: Pick<Memory, "search">) =>
     intent: () => ({ does: "look" }),
     async run(args, { agent, session, signal }) {
       const answer = await memory.search({ ...args, agent, session, signal });
-      const found = recalled(answer, `memory of ${agent}`);
-      return answer.results.length > 0 ? found : { ...found, content: [...found.content, nothingFound] };
+      const found = toNoteResult(answer, `memory of ${agent}`);
+      return answer.results.length > 0 ? found : { ...found, content: [...found.content, noMatch] };
     },
   });

@@ -1,4 +1,4 @@
-// The agents_list tool: lists the agents that the caller may start as sub-agents.
+// The agents_list tool: lists the agents that the caller may start as subagents.
 import { parseAgentId, type AgentId } from "../../core/names.ts";
 import { Type } from "../../core/schema.ts";
 import { agentConfig, agentIds } from "../../config/agents.ts";

@@ -35,7 +35,7 @@ for (const { name, config, plugins = [wf], subject = {}, expect, warned = [] } o
   });
 }
 
-/** `*` stands for the core tools and wf_run, `-name` takes one away. */
+/** `*` means the core tools and wf_run; `-name` removes one. */
 function spelledOut(expect: readonly string[]): string[] {
   const names = new Set(expect.includes("*") ? [...coreTools.keys(), "wf_run"] : []);
   for (const word of expect) {
@@ -54,8 +54,8 @@ interface Vector {
 }
 
 /**
- * Where we differ on purpose, besides the vectors marked as quirks. There, memory tools come from a plugin and
- * `image` and `apply_patch` are unknown while they cannot be used; here they are core names, known at all times,
+ * Deliberate differences, besides the vectors marked as quirks. In the release, memory tools come from a plugin, and
+ * `image` and `apply_patch` are unknown while they cannot be used; here they are core names that are always known,
  * so a list that names only them restricts.
  */
 const differences: Readonly<Record<string, Partial<Vector["offered"]>>> = {
@@ -68,7 +68,7 @@ const differences: Readonly<Record<string, Partial<Vector["offered"]>>> = {
 
 const recorded = new URL("test/conformance/policy-vectors.json", root);
 
-void test("answers of the published release, 100 generated policies", () => {
+void test("gives the answers of the published release for 100 generated policies", () => {
   const { vectors } = JSON.parse(readFileSync(recorded, "utf8")) as { vectors: Vector[] };
   const compared = vectors.filter(({ quirk }) => quirk === undefined);
   for (const vector of compared) {
@@ -80,7 +80,7 @@ void test("answers of the published release, 100 generated policies", () => {
   assert.deepEqual({ all: vectors.length, compared: compared.length }, { all: 100, compared: 95 });
 });
 
-/** The release also offers `tts`, and neither `image` nor `apply_patch` in that set-up. */
+/** The release also offers `tts`, and neither `image` nor `apply_patch` in that setup. */
 function offeredTo(who: keyof Vector["offered"], { tools, agentTools }: Vector): string[] {
   const support = { id: "support", ...(agentTools === null ? {} : { tools: agentTools }) };
   const offered = allowedTools({

@@ -1,4 +1,4 @@
-// What must hold of every policy, tried on random ones; OPENCLAW_PROPERTY_RUNS says on how many.
+// Properties of every policy, checked on random ones; OPENCLAW_PROPERTY_RUNS sets how many.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -11,7 +11,7 @@ import { anyPolicy, anyTool, checkProperty, subjectOf } from "./policy.cases.ts"
 import type { PolicyConfig, PolicyInput } from "./shape.ts";
 import { listWarnings } from "./warnings.ts";
 
-void test("deny wins wherever it is written", () => {
+void test("deny wins in every list", () => {
   checkProperty(
     fc.property(anyPolicy, anyTool, fc.nat(9), (policy, tool, which) => {
       assert.equal(decide(withDeny(policy, tool, which), tool).allowed, false);
@@ -19,7 +19,7 @@ void test("deny wins wherever it is written", () => {
   );
 });
 
-void test("one more deny never adds a tool", () => {
+void test("another deny entry never adds a tool", () => {
   checkProperty(
     fc.property(anyPolicy, anyTool, fc.nat(9), (policy, tool, which) => {
       assert.deepEqual(gained(policy, withDeny(policy, tool, which)), []);
@@ -27,7 +27,7 @@ void test("one more deny never adds a tool", () => {
   );
 });
 
-void test("a layer less never takes a tool away", () => {
+void test("removing a layer never removes a tool", () => {
   checkProperty(
     fc.property(anyPolicy, fc.nat(20), (policy, which) => {
       const lighter = lessOf(policy);
@@ -36,7 +36,7 @@ void test("a layer less never takes a tool away", () => {
   );
 });
 
-void test("a tool is allowed exactly when no layer blocks it, and the first block decides", () => {
+void test("allows a tool exactly when no layer blocks it, and the first block decides", () => {
   checkProperty(
     fc.property(anyPolicy, anyTool, (policy, asked) => {
       const allowed = new Set(allowedTools(policy));
@@ -53,13 +53,13 @@ void test("a tool is allowed exactly when no layer blocks it, and the first bloc
   );
 });
 
-void test("the words agree with the record and fit the page", () => {
+void test("the explanation agrees with the record and fits the width", () => {
   checkProperty(
     fc.property(anyPolicy, anyTool, (policy, tool) => {
       const decision = decide(policy, tool);
       const lines = explainText(decision, { subject: { agent: "main" } }).split("\n");
       const blocks = decision.layers.filter(({ verdict }) => verdict === "block").length;
-      assert.equal(lines[0], `${decision.tool}: ${decision.allowed ? "allowed" : "denied"}`);
+      assert.equal(lines[0], `${decision.tool}: ${decision.allowed ? "allowed" : "blocked"}`);
       assert.equal(lines.filter((line) => /^ {2}[ 1-9] {2}.{18}BLOCK/.test(line)).length, blocks);
       assert.equal(lines.filter((line) => line.startsWith("  Decided by")).length, decision.allowed ? 0 : 1);
       assertPrintable(lines);
@@ -77,7 +77,7 @@ const anyTexts = fc.oneof(
   { weight: 1, arbitrary: hugeList },
 );
 
-void test("no list content, no id and no tool name can make it throw", () => {
+void test("never throws, for any list content, id or tool name", () => {
   checkProperty(
     fc.property(anyTexts, anyTexts, anyText, (allow, deny, word) => {
       const policy = everywhere({ allow, deny }, word);
@@ -107,14 +107,14 @@ function everywhere(lists: { allow: string[]; deny: string[] }, word: string): P
   return subjectOf(config, { model: `openai/${word}`, group, sandboxed: true, subagent: true });
 }
 
-/** One more entry in one of the deny lists that bear on the subject. */
+/** One more entry in one of the deny lists that apply to the subject. */
 function withDeny(policy: PolicyInput, tool: string, which: number): PolicyInput {
   const lists = denyLists(policy);
   const path = lists[which % lists.length] ?? "tools.deny";
   return { ...policy, config: applyEdits(policy.config, [{ op: "add", path, value: tool }]) };
 }
 
-/** Writing into a sandbox list that is not there would replace the built-in one, so that one is left out. */
+/** Adding to a sandbox list that is not set would replace the built-in one, so it is left out. */
 function denyLists({ config, group, sandboxed, subagent, model }: PolicyInput): string[] {
   const agent = agentPath(config);
   const own = config.agents?.list?.[1]?.tools;
@@ -139,10 +139,10 @@ function agentPath(config: PolicyConfig): string | undefined {
   return config.agents?.list?.[1] === undefined ? undefined : "agents.list[1].tools";
 }
 
-/** The same policy with one layer, or one deny list, less; without a model all provider rules are gone. */
+/** The same policy without one layer or one deny list; without a model no provider rule applies. */
 function lessOf(policy: PolicyInput): PolicyInput[] {
   const agent = agentPath(policy.config);
-  // Without its own profile an agent falls under the global one, which may be narrower.
+  // Without its own profile, an agent gets the global one, which may be narrower.
   const profile = policy.config.agents?.list?.[1]?.tools?.profile === undefined ? ["tools.profile"] : [];
   const own = agent === undefined ? [] : [`${agent}.deny`];
   const keys = ["tools.deny", "tools.subagents", ...profile, ...own];

@@ -1,4 +1,4 @@
-// The decision record, whole: what a caller, a log and the page are given.
+// The complete decision record, as a caller, a log and the page receive it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -9,7 +9,7 @@ import { subjectOf, universeOf } from "./policy.cases.ts";
 const open = { layer: "optional", verdict: "not-applicable", note: "the tool is not optional" } as const;
 const core = { layer: "known", verdict: "pass", note: "a core tool" } as const;
 
-void test("a blocked tool: every layer, the first that blocked, and the way out", () => {
+void test("records every layer of a blocked tool, the first block and the fix", () => {
   const config = {
     tools: { profile: "coding", deny: ["group:runtime"], byProvider: { OpenAI: { allow: ["exec"] } } },
     agents: { list: [{ id: "main" }, { id: "support", tools: { profile: "messaging", allow: ["slack"] } }] },
@@ -44,13 +44,13 @@ void test("a blocked tool: every layer, the first that blocked, and the way out"
       },
       { layer: "agent", path: "agents.list[1].tools.allow", verdict: "ignored", note: "it names no known tool" },
       { layer: "agent-provider", verdict: "not-set", note: "the agent has no lists for openai/gpt-5.2" },
-      { layer: "group", verdict: "not-set", note: "nothing is written for telegram group -1" },
+      { layer: "group", verdict: "not-set", note: "no entry for telegram group -1" },
       {
         layer: "sandbox",
         verdict: "not-applicable",
-        note: "the session is not sandboxed: its tools act on this machine itself",
+        note: "the session is not sandboxed: its tools act on this machine",
       },
-      { layer: "subagent", verdict: "not-applicable", note: "the session is not a sub-agent's" },
+      { layer: "subagent", verdict: "not-applicable", note: "the session is not a subagent's" },
     ],
     decidedBy: {
       layer: "profile",
@@ -81,7 +81,7 @@ void test("a blocked tool: every layer, the first that blocked, and the way out"
   });
 });
 
-void test("a plugin tool in a sandboxed sub-agent, with the rule behind every pass", () => {
+void test("names the rule behind every pass of a plugin tool in a sandboxed subagent", () => {
   const config = {
     tools: {
       profile: "minimal",
@@ -116,7 +116,7 @@ void test("a plugin tool in a sandboxed sub-agent, with the rule behind every pa
   );
 });
 
-void test("an unknown tool is refused with the nearest name", () => {
+void test("denies an unknown tool and suggests the nearest name", () => {
   const { tool, allowed, layers, decidedBy, fix, warnings } = decide(
     subjectOf({ tools: { allow: ["*"] } }),
     "web_fecth",
@@ -141,7 +141,7 @@ void test("an unknown tool is refused with the nearest name", () => {
   );
 });
 
-void test("look-alike names are unknown, not folded (attack POL-012)", () => {
+void test("treats look-alike names as unknown (attack POL-012)", () => {
   for (const name of [
     "ехес",
     "e\u0000xec",
@@ -159,7 +159,7 @@ void test("look-alike names are unknown, not folded (attack POL-012)", () => {
   }
 });
 
-void test("a core name is judged before its tool is built, and listed only when it is", () => {
+void test("decides on a core tool that is not built, but does not list it", () => {
   const universe = { core: new Set(["read", "tts"]), plugins: [] };
   const policy = subjectOf({ tools: { deny: ["browser"] } }, { universe });
   assert.equal(decide(policy, "exec").allowed, true);
@@ -168,7 +168,7 @@ void test("a core name is judged before its tool is built, and listed only when 
   assert.deepEqual([...decideAll(subjectOf({}, { universe: universeOf([]) })).keys()], [...coreTools.keys()]);
 });
 
-void test("the agent's entry is found whatever the case of its id, and another agent has none", () => {
+void test("finds the entry of an agent in any case of its id, and not that of another agent", () => {
   const config = { agents: { list: [{ id: "Support", tools: { deny: ["exec"] } }] } };
   assert.equal(decide(subjectOf(config, { agentId: "support" }), "exec").allowed, false);
   assert.equal(decide(subjectOf(config, { agentId: "main" }), "exec").allowed, true);

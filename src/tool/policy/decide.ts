@@ -2,19 +2,19 @@
 import { nearest } from "../../core/nearest.ts";
 import { fixFor } from "./fix.ts";
 import { canonicalName, toolAliases } from "./groups.ts";
-import { namesFor, planPolicy, type ActiveLayer, type Layer, type Plan } from "./layers.ts";
+import { namesFor, planPolicy, type ActiveLayer, type Layer, type PolicyPlan } from "./layers.ts";
 import { matches, type Entry, type KnownTool, type Vocabulary } from "./match.ts";
 import type { List } from "./scopes.ts";
 import { layerNames, type Decision, type LayerVerdict, type PolicyInput, type Rule } from "./shape.ts";
-import { quote, short } from "./wording.ts";
+import { quote, short } from "./safe-text.ts";
 
-/** Never throws, whatever the lists hold. The same input gives the same record. */
+/** Never throws, for any list content. The same input gives the same record. */
 export function decide(policy: PolicyInput, tool: string): Decision {
   const plan = planPolicy(policy);
   return judge(plan, tool, warningsOf(plan));
 }
 
-/** Every tool of the universe under its registered name, decided on one reading of the lists. */
+/** Every tool of the universe under its registered name, decided on one parse of the lists. */
 export function decideAll(policy: PolicyInput): Map<string, Decision> {
   const plan = planPolicy(policy);
   const warnings = warningsOf(plan);
@@ -29,15 +29,15 @@ export function allowedTools(policy: PolicyInput): string[] {
   );
 }
 
-/** What there is to offer: plugin tools, and of the core names those that are built. */
-function offered({ vocabulary, input }: Plan): [canonical: string, tool: KnownTool][] {
+/** The tools to offer: plugin tools, and the core tools that are built. */
+function offered({ vocabulary, input }: PolicyPlan): [canonical: string, tool: KnownTool][] {
   const { core } = input.universe;
   return [...vocabulary.tools].filter(([canonical, { name, plugin }]) => {
     return plugin !== undefined || core.has(canonical) || core.has(name);
   });
 }
 
-function judge(plan: Plan, asked: string, warnings: readonly string[]): Decision {
+function judge(plan: PolicyPlan, asked: string, warnings: readonly string[]): Decision {
   const canonical = canonicalName(asked);
   const tool = plan.vocabulary.tools.get(canonical);
   if (tool === undefined) return unknownTool(plan.vocabulary, asked);
@@ -55,9 +55,12 @@ function judge(plan: Plan, asked: string, warnings: readonly string[]): Decision
 }
 
 /** Both gates and every layer, in order. */
-function verdictsOn(plan: Plan, canonical: string, tool: KnownTool): LayerVerdict[] {
+function verdictsOn(plan: PolicyPlan, canonical: string, tool: KnownTool): LayerVerdict[] {
   const names = namesFor(plan, canonical);
-  const note = tool.plugin === undefined ? "a core tool" : `a tool of plugin ${short(tool.plugin)}`;
+  const note =
+    tool.plugin === undefined
+      ? "a core tool"
+      : `a tool of ${tool.mcp === true ? "MCP server" : "plugin"} ${short(tool.plugin)}`;
   return [
     { layer: "known", verdict: "pass", note },
     optionalGate(plan, canonical, tool),
@@ -65,8 +68,8 @@ function verdictsOn(plan: Plan, canonical: string, tool: KnownTool): LayerVerdic
   ];
 }
 
-/** An optional tool sleeps until its name, its plugin or `group:plugins` is in an allow list (ruling 6). */
-function optionalGate({ optIns }: Plan, canonical: string, { optional, plugin = "" }: KnownTool): LayerVerdict {
+/** An optional tool is denied until an allow list names it, its plugin or `group:plugins` (docs/decisions/0006-profile-and-allow.md). */
+function optionalGate({ optIns }: PolicyPlan, canonical: string, { optional, plugin = "" }: KnownTool): LayerVerdict {
   if (!optional) return { layer: "optional", verdict: "not-applicable", note: "the tool is not optional" };
   const rule = ruleIn(optIns, (entry) => matches(entry, canonical));
   if (rule !== undefined) return { layer: "optional", verdict: "pass", rule, note: `${quote(rule.entry)} opts in` };
@@ -103,17 +106,17 @@ function openVerdict({ name, path, ignored, profile, deny }: ActiveLayer): Layer
   if (profile !== undefined) return { ...pass, note: `profile ${profile} restricts nothing` };
   const empty = deny.every(({ entries }) => entries.length === 0);
   if (empty) return { layer: name, path, verdict: "not-set", note: "its lists are empty" };
-  return { ...pass, note: "nothing in its deny list matches" };
+  return { ...pass, note: "no entry of its deny list matches" };
 }
 
-/** The list that leaves the tool out, rather than the object around it. */
+/** The list that omits the tool, not the object around it. */
 function narrowPath({ path, profile, allow }: ActiveLayer): string {
   return profile === undefined ? (allow?.[0]?.path ?? `${path}.allow`) : path;
 }
 
 function missing({ name, profile, allow }: ActiveLayer): string {
   if (profile !== undefined) return `profile ${profile} does not include it`;
-  if (allow?.[0]?.path === undefined) return `the built-in ${name} allow list does not hold it`;
+  if (allow?.[0]?.path === undefined) return `the built-in ${name} allow list does not include it`;
   return "the allow list does not name it";
 }
 
@@ -143,8 +146,8 @@ function unknownTool({ tools }: Vocabulary, asked: string): Decision {
   };
 }
 
-/** Only what bears on this answer; `listWarnings` has them all, with the nearest names. */
-function warningsOf({ layers }: Plan): string[] {
+/** Only the warnings that affect this answer; `listWarnings` returns all of them, with the nearest names. */
+function warningsOf({ layers }: PolicyPlan): string[] {
   return layers.flatMap((layer) => {
     if ("idle" in layer || layer.ignored === undefined || layer.ignored.unknown.length === 0) return [];
     const { path, unknown } = layer.ignored;

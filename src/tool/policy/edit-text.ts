@@ -1,18 +1,18 @@
 // Shows a fix as config text and as the commands that write it.
 import type { Fix } from "./shape.ts";
-import { jsonText, lineWidth } from "./wording.ts";
+import { jsonText, lineWidth } from "./safe-text.ts";
 
 type After = Fix["after"][number];
 
-/** `tools: { deny: ["process"] }`, wrapped. With an agent's entry among them, comments say where each belongs. */
+/** `tools: { deny: ["process"] }`, wrapped. If an agent's entry is among them, comments say where each part belongs. */
 export function configText(after: readonly After[]): string[] {
   const places = after.map(({ path, value }) => {
     const [, agent, inner] = /^(agents\.list\[\d+\])\.(.+)$/.exec(path) ?? [];
     return { owner: agent ?? "the config", inner: inner ?? path, value };
   });
-  const said = places.every(({ owner }) => owner === "the config");
+  const isConfigOnly = places.every(({ owner }) => owner === "the config");
   return places.flatMap(({ owner, inner, value }, index) => {
-    const heading = said || places[index - 1]?.owner === owner ? [] : [`// in ${owner}`];
+    const heading = isConfigOnly || places[index - 1]?.owner === owner ? [] : [`// in ${owner}`];
     return [...heading, ...(value === undefined ? [`// without ${inner}`] : nested(inner, value))];
   });
 }
@@ -28,7 +28,7 @@ export function commandOf(after: readonly After[]): string {
   return after.map((change) => commandLines(change, Number.POSITIVE_INFINITY).join("")).join(" && ");
 }
 
-/** The same as lines of a script, each within the width; newlines inside the quotes are blanks to the parser. */
+/** The same as lines of a script, each within the width; the parser reads newlines inside the quotes as blanks. */
 export function commandText(after: readonly After[]): string[] {
   return after.flatMap((change) => commandLines(change, lineWidth - 4));
 }
@@ -40,7 +40,7 @@ function commandLines({ path, value }: After, width: number): string[] {
   return spread(`${lead}'`, value, "'", width, (part) => jsonText(part).replaceAll("'", String.raw`\u0027`));
 }
 
-/** On one line if it fits, else the entries on lines of their own between the brackets. */
+/** On one line if it fits, else one line per entry between the brackets. */
 function spread(
   lead: string,
   value: After["value"] = "",

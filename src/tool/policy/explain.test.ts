@@ -1,4 +1,4 @@
-// The words of an explanation, to the letter: people and models read them.
+// The exact text of an explanation, which people and models read.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -14,12 +14,12 @@ const config: PolicyConfig = {
 
 const locate = (path: string) => (path === "tools.deny[1]" ? { file: "openclaw.json", line: 12 } : undefined);
 
-void test("a denied tool", () => {
+void test("explains a denied tool", () => {
   const decision = decide(subjectOf(config, { agentId: "support", model: "openai/gpt-5.2" }), "exec");
   const words = explainText(decision, { locate, subject: { agent: "support", model: "openai/gpt-5.2" } });
   assert.equal(
     words,
-    `exec: denied
+    `exec: blocked
   for agent support, model openai/gpt-5.2
   Decided by global lists: "group:runtime" denies it (tools.deny[1]), openclaw.json:12
 
@@ -33,8 +33,8 @@ Layers, in order:
   5  agent lists       pass            "exec" allows it [agents.list[1].tools.allow[1]]
   6  agent provider    not set         the agent has no lists for openai/gpt-5.2
   7  group             not applicable  the session is not in a group
-  8  sandbox           not applicable  the session is not sandboxed: its tools act on this machine itself
-  9  sub-agent         not applicable  the session is not a sub-agent's
+  8  sandbox           not applicable  the session is not sandboxed: its tools act on this machine
+  9  subagent          not applicable  the session is not a subagent's
 
 Smallest edit: To allow it, replace "group:runtime" by "process" in tools.deny.
   in the config:
@@ -44,31 +44,31 @@ Smallest edit: To allow it, replace "group:runtime" by "process" in tools.deny.
   );
 });
 
-void test("an allowed tool that cannot be used here", () => {
+void test("explains an allowed tool that is not available", () => {
   const unavailable = { reason: "no image model is set", fix: "openclaw models set-image" };
   const words = explainText(decide(subjectOf({ tools: { deny: ["nope"] } }), "image"), { unavailable });
   assert.equal(
     words,
     `image: allowed by policy, but not available
   Not available: no image model is set (fix: openclaw models set-image)
-  No layer blocks it.
+  Every layer allows it.
 
 Layers, in order:
      known             pass            a core tool
      opt-in            not applicable  the tool is not optional
   1  profile           not set         no profile is set
   2  provider profile  not applicable  the call uses no model
-  3  global lists      pass            nothing in its deny list matches [tools]
+  3  global lists      pass            no entry of its deny list matches [tools]
   4  provider lists    not applicable  the call uses no model
-  5  agent lists       not set         the agent has no lists of its own
+  5  agent lists       not set         the agent has no own lists
   6  agent provider    not applicable  the call uses no model
   7  group             not applicable  the session is not in a group
-  8  sandbox           not applicable  the session is not sandboxed: its tools act on this machine itself
-  9  sub-agent         not applicable  the session is not a sub-agent's`,
+  8  sandbox           not applicable  the session is not sandboxed: its tools act on this machine
+  9  subagent          not applicable  the session is not a subagent's`,
   );
 });
 
-void test("edits in several places, a long list and a warning", () => {
+void test("shows edits in several places, a long list and a warning", () => {
   const mixed: PolicyConfig = {
     tools: { allow: ["web_fecth"], sandbox: { tools: {} } },
     agents: {
@@ -101,26 +101,26 @@ void test("edits in several places, a long list and a warning", () => {
   ]);
 });
 
-void test("an unknown name, and what no edit can change", () => {
+void test("explains an unknown name, and a denial that no edit can change", () => {
   const unknown = explainText(decide(subjectOf({}), "exce\u001b[31m")).split("\n");
-  assert.equal(unknown[0], String.raw`exce\u001b[31m: denied`);
+  assert.equal(unknown[0], String.raw`exce\u001b[31m: blocked`);
   assert.equal(unknown[1], String.raw`  Decided by known: there is no tool named "exce\u001b[31m"`);
   assert.equal(unknown.at(-1), "List the tools with: openclaw tools list");
   const near = explainText(decide(subjectOf({}), "exce")).split("\n");
   assert.equal(near.at(-1), "Use the name exec.");
   const never = explainText(decide(subjectOf({}, { subagent: true }), "cron")).split("\n");
-  assert.equal(never.at(-1), "No edit gives it to a sub-agent; let the agent that started it make the call.");
+  assert.equal(never.at(-1), "Subagents never get this tool; let the agent that started the subagent make the call.");
 });
 
-void test("entries too long for the page are left to --json", () => {
+void test("refers to --json for entries that are too long", () => {
   const decision = decide(subjectOf({ tools: { deny: ["exec", "x".repeat(200)] } }), "exec");
   const words = explainText(decision).split("\n");
-  assert.equal(words.at(-1), "  (its entries are too long for this page; ask again with --json)");
+  assert.equal(words.at(-1), "  (its entries are too long to show; use --json)");
   assert.equal(decision.fix?.command, `openclaw config set tools.deny '["${"x".repeat(200)}"]'`);
 });
 
-void test("of a long path the end is kept: which file, and the line", () => {
-  const file = `/home/${"somebody/".repeat(12)}.openclaw/openclaw.json`;
+void test("keeps the end of a long path: the file and the line", () => {
+  const file = `/home/${"username/".repeat(12)}.openclaw/openclaw.json`;
   const decision = decide(subjectOf(config), "exec");
   const words = explainText(decision, { locate: () => ({ file, line: 12 }), subject: { agent: "support" } });
   assert.match(words, /…\S+\/\.openclaw\/openclaw\.json:12/);

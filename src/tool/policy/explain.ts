@@ -2,16 +2,16 @@
 import { commandText, configText } from "./edit-text.ts";
 import type { Decision, Fix, LayerName, LayerVerdict } from "./shape.ts";
 import type { ToolPlace } from "../tool.ts";
-import { lineWidth, short, shortEnd, wrapped } from "./wording.ts";
+import { lineWidth, short, shortEnd, wrapped } from "./safe-text.ts";
 
 export interface ExplainContext {
-  /** Where a config path is written, if the reader of the config knows. */
+  /** Where a config path is written, if the config loader knows. */
   readonly locate?: ((path: string) => { readonly file: string; readonly line: number } | undefined) | undefined;
-  /** Who asked, as words: agent, session, model, chat … */
+  /** Who the decision is for: agent, session, model, chat … */
   readonly subject?: Readonly<Record<string, string>> | undefined;
-  /** Policy may allow what the tool itself cannot do here. */
+  /** Why an allowed tool still cannot be used here. */
   readonly unavailable?: { readonly reason: string; readonly fix: string } | undefined;
-  /** What a permitted call meets: where it acts, under which further rules. */
+  /** Where an allowed call acts, and under which further rules. */
   readonly place?: ToolPlace | undefined;
 }
 
@@ -26,7 +26,7 @@ const labels: Readonly<Record<LayerName, string>> = {
   "agent-provider": "6  agent provider",
   group: "7  group",
   sandbox: "8  sandbox",
-  subagent: "9  sub-agent",
+  subagent: "9  subagent",
   limit: "   limit of the call",
 };
 
@@ -39,7 +39,7 @@ export function explainText(decision: Decision, context: ExplainContext = {}): s
     "",
     "Layers, in order:",
     ...decision.layers.flatMap((layer) => layerLines(layer, context)),
-    // A tool that is allowed but not available is wanted: how to deny it would mislead.
+    // For a tool that is allowed but not available, showing how to deny it would mislead.
     ...(context.unavailable === undefined ? fixLines(decision.fix) : []),
     ...(decision.warnings.length === 0
       ? []
@@ -51,7 +51,7 @@ function heading({ tool, allowed }: Decision, { subject = {}, unavailable }: Exp
   const answer = unavailable === undefined ? "allowed" : "allowed by policy, but not available";
   const facts = Object.entries(subject).map(([name, value]) => `${name} ${short(value, 80)}`);
   return [
-    ...wrapped(`${short(tool, 64)}: ${allowed ? answer : "denied"}`, ""),
+    ...wrapped(`${short(tool, 64)}: ${allowed ? answer : "blocked"}`, ""),
     ...(facts.length === 0 ? [] : wrapped(`for ${facts.join(", ")}`, "  ")),
     ...(unavailable === undefined
       ? []
@@ -60,7 +60,7 @@ function heading({ tool, allowed }: Decision, { subject = {}, unavailable }: Exp
 }
 
 function deciding({ decidedBy, allowed }: Decision, context: ExplainContext): string[] {
-  if (decidedBy === undefined) return allowed ? ["  No layer blocks it."] : [];
+  if (decidedBy === undefined) return allowed ? ["  Every layer allows it."] : [];
   const { layer, path, reason } = decidedBy;
   return wrapped(
     `${labels[layer].trim().replace(/^\d\s+/, "")}: ${reason}${place(layer, path, context)}`,
@@ -89,7 +89,7 @@ function layerLines({ layer, verdict, path, rule, note = "" }: LayerVerdict, con
   return wrapped(`${note}${source}`, lead);
 }
 
-/** Built-in rules and the limit of a call stand in no config file. */
+/** Built-in rules and the limit of a call are not in a config file. */
 function place(layer: LayerName, path: string, { locate }: ExplainContext): string {
   const found = layer === "limit" || path === "built-in" || path === "" ? undefined : locate?.(path);
   return found === undefined ? "" : `, ${shortEnd(found.file, 60)}:${found.line}`;
@@ -102,7 +102,7 @@ function fixLines(fix: Fix | undefined): string[] {
   const printable = [...config, ...commands].every((line) => line.length <= lineWidth - 4);
   const summary = ["", ...wrapped(fix.summary, "Smallest edit: ", "  ")];
   if (fix.edits.length === 0) return ["", ...wrapped(fix.summary, "")];
-  if (!printable) return [...summary, "  (its entries are too long for this page; ask again with --json)"];
+  if (!printable) return [...summary, "  (its entries are too long to show; use --json)"];
   return [...summary, "  in the config:", ...indented(config), "  or run:", ...indented(commands)];
 }
 

@@ -1,4 +1,4 @@
-// A fix must be true, needed to the last edit, and free nothing in silence: tried on random policies.
+// Properties of a fix, checked on random policies: it works, every edit is needed, and it names every side effect.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -13,7 +13,7 @@ import { anyPolicy, anyTool, checkProperty } from "./policy.cases.ts";
 import type { Edit, PolicyInput } from "./shape.ts";
 import { listWarnings } from "./warnings.ts";
 
-void test("the fix turns the answer round, or says that none can", () => {
+void test("the fix reverses the decision, or says that no edit can", () => {
   checkProperty(
     fc.property(anyPolicy, anyTool, (policy, tool) => {
       const { allowed, fix, layers } = decide(policy, tool);
@@ -31,12 +31,12 @@ void test("the fix turns the answer round, or says that none can", () => {
   );
 });
 
-void test("no edit of a fix is idle, and none frees a tool it does not mention", () => {
+void test("every edit of a fix is needed, and every further tool it allows is mentioned", () => {
   checkProperty(
     fc.property(anyPolicy, anyTool, (policy, tool) => {
       const { allowed, fix } = decide(policy, tool);
       if (allowed || fix === undefined || hasSideEffects(tool, fix.edits)) return;
-      // Entries added to a deny list do not open anything: they keep closed what the wider entry held.
+      // Entries added to a deny list allow nothing: they keep denied what the wider entry denied.
       for (const needed of fix.edits.filter(({ op, path }) => op !== "add" || !path.endsWith(".deny"))) {
         const rest: Edit[] = fix.edits.filter((each) => each !== needed);
         assert.equal(decide(edit(policy, rest), tool).allowed, false);
@@ -46,12 +46,12 @@ void test("no edit of a fix is idle, and none frees a tool it does not mention",
   );
 });
 
-/** exec carries apply_patch, and a profile that is set to full or a list that is moved changes more than one tool. */
+/** exec implies apply_patch, and setting a profile to full or moving a list changes more than one tool. */
 function hasSideEffects(tool: string, edits: readonly Edit[]): boolean {
   return tool === "exec" || tool === "apply_patch" || edits.some(({ op }) => op === "set");
 }
 
-/** Tools that come with the edits, besides those the tool's own name stands for. */
+/** Tools that the edits allow besides those that the tool's own name means. */
 function gained(policy: PolicyInput, edits: readonly Edit[], tool: string): string[] {
   const vocabulary = vocabularyOf(policy.universe);
   const meant = new Set(membersOf(vocabulary.entry(tool, 0), vocabulary));

@@ -1,4 +1,4 @@
-// The smallest edit, case by case: what to write so that the answer turns, and nothing else comes with it.
+// The smallest edit, case by case: what to write to reverse the decision without other effects.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -28,7 +28,7 @@ const cases: readonly Case[] = [
     command: `openclaw config set tools.deny '["browser"]'`,
   },
   {
-    name: "a group is spelled out, less the tool",
+    name: "replaces a group by its other tools",
     config: { tools: { deny: ["group:runtime"] } },
     tool: "bash",
     edits: [
@@ -39,7 +39,7 @@ const cases: readonly Case[] = [
     command: `openclaw config set tools.deny '["process"]'`,
   },
   {
-    name: "a wide wildcard goes whole, and the fix says what comes with it",
+    name: "removes a wide wildcard and names what else it denied",
     config: { tools: { deny: ["*"] } },
     tool: "read",
     edits: [{ op: "remove", path: "tools.deny", value: "*" }],
@@ -48,7 +48,7 @@ const cases: readonly Case[] = [
     command: "openclaw config set tools.deny '[]'",
   },
   {
-    name: "an allow list takes the tool up",
+    name: "adds the tool to an allow list",
     config: { tools: { allow: ["read"] } },
     tool: "exec",
     edits: [{ op: "add", path: "tools.allow", value: "exec" }],
@@ -56,7 +56,7 @@ const cases: readonly Case[] = [
     command: `openclaw config set tools.allow '["read","exec"]'`,
   },
   {
-    name: "a profile takes it up through alsoAllow",
+    name: "adds the tool to a profile with alsoAllow",
     config: { tools: { profile: "minimal" } },
     tool: "cron",
     edits: [{ op: "add", path: "tools.alsoAllow", value: "cron" }],
@@ -64,7 +64,7 @@ const cases: readonly Case[] = [
     command: `openclaw config set tools.alsoAllow '["cron"]'`,
   },
   {
-    name: "for a listed agent the edit stays with the agent",
+    name: "edits the entry of a listed agent",
     config: { tools: { profile: "minimal" }, agents: { list: [{ id: "main" }] } },
     tool: "cron",
     edits: [{ op: "add", path: "agents.list[0].tools.alsoAllow", value: "cron" }],
@@ -72,7 +72,7 @@ const cases: readonly Case[] = [
     command: `openclaw config set 'agents.list[0].tools.alsoAllow' '["cron"]'`,
   },
   {
-    name: "allow and alsoAllow cannot stand together: a list of opt-ins moves over",
+    name: "moves an allow list of opt-ins to alsoAllow, because both together are invalid",
     config: { tools: { profile: "messaging", allow: ["slack"] } },
     tool: "exec",
     edits: [
@@ -83,7 +83,7 @@ const cases: readonly Case[] = [
     command: `openclaw config unset tools.allow && openclaw config set tools.alsoAllow '["slack","exec"]'`,
   },
   {
-    name: "behind a list that restricts, the profile can go",
+    name: "sets the profile to full behind a list that restricts",
     config: { tools: { profile: "coding", allow: ["read"] } },
     tool: "browser",
     edits: [
@@ -94,7 +94,7 @@ const cases: readonly Case[] = [
     command: `openclaw config set tools.profile full && openclaw config set tools.allow '["read","browser"]'`,
   },
   {
-    name: "an optional tool is opted in",
+    name: "opts in to an optional tool",
     config: {},
     tool: "wf_danger",
     edits: [{ op: "add", path: "tools.alsoAllow", value: "wf_danger" }],
@@ -102,7 +102,7 @@ const cases: readonly Case[] = [
     command: `openclaw config set tools.alsoAllow '["wf_danger"]'`,
   },
   {
-    name: "naming a plugin tool once passes opt-in, profiles and list",
+    name: "passes opt-in, profiles and list with one entry for a plugin tool",
     config: { tools: { profile: "coding", allow: ["read"], byProvider: { openai: { profile: "minimal" } } } },
     tool: "wf_danger",
     subject: { model: "openai/gpt-5.2" },
@@ -111,7 +111,7 @@ const cases: readonly Case[] = [
     command: `openclaw config set tools.allow '["read","wf_danger"]'`,
   },
   {
-    name: "a provider's profile and list",
+    name: "edits a provider's profile and list",
     config: { tools: { byProvider: { "openai/gpt-5.2": { profile: "minimal", deny: ["web_*"] } } } },
     tool: "web_fetch",
     subject: { model: "openai/gpt-5.2" },
@@ -128,7 +128,7 @@ const cases: readonly Case[] = [
       `openclaw config set 'tools.byProvider["openai/gpt-5.2"].deny' '["web_search"]'`,
   },
   {
-    name: "built-in sandbox lists are written out",
+    name: "writes out the built-in sandbox lists",
     config: {},
     tool: "browser",
     subject: { sandboxed: true },
@@ -149,7 +149,7 @@ const cases: readonly Case[] = [
       `"sessions_list","sessions_history","sessions_send","sessions_spawn","session_status","browser"]'`,
   },
   {
-    name: "a group's list",
+    name: "edits the list of a group",
     config: { channels: { telegram: { groups: { "-1.5": { tools: { deny: ["exec"], allow: ["read"] } } } } } },
     tool: "exec",
     subject: { group: { channel: "telegram", groupId: "-1.5", senderIds: [] } },
@@ -165,7 +165,7 @@ const cases: readonly Case[] = [
       `openclaw config set 'channels.telegram.groups["-1.5"].tools.allow' '["read","exec"]'`,
   },
   {
-    name: "an allowed tool is denied globally",
+    name: "denies an allowed tool globally",
     config: { tools: { deny: ["it's"] } },
     tool: "exec",
     edits: [{ op: "add", path: "tools.deny", value: "exec" }],
@@ -173,7 +173,7 @@ const cases: readonly Case[] = [
     command: String.raw`openclaw config set tools.deny '["it\u0027s","exec"]'`,
   },
   {
-    name: "a listed agent's allowed tool is denied for the agent",
+    name: "denies an allowed tool for a listed agent",
     config: { agents: { list: [{ id: "other" }, { id: "Main" }] } },
     tool: "exec",
     edits: [{ op: "add", path: "agents.list[1].tools.deny", value: "exec" }],
@@ -181,15 +181,15 @@ const cases: readonly Case[] = [
     command: `openclaw config set 'agents.list[1].tools.deny' '["exec"]'`,
   },
   {
-    name: "what sub-agents never get, no edit gives",
+    name: "offers no edit for a tool that subagents never get",
     config: {},
     tool: "cron",
     subject: { subagent: true },
     edits: [],
-    summary: "No edit gives it to a sub-agent; let the agent that started it make the call.",
+    summary: "Subagents never get this tool; let the agent that started the subagent make the call.",
   },
   {
-    name: "a limit of the call is changed where it stands",
+    name: "refers to the list that came with the call",
     config: {},
     tool: "cron",
     subject: { limit: { path: "toolsAllow of cron job nightly", allow: ["exec"] } },
@@ -209,7 +209,7 @@ for (const { name, config, tool, subject = {}, edits, summary, command } of case
   });
 }
 
-void test("a tool named like its plugin cannot stay denied when a sibling is freed, and the fix says so", () => {
+void test("says that a tool named like its plugin cannot stay denied when another tool of the plugin is allowed", () => {
   const plugins = [{ id: "lobster", tools: [{ name: "lobster" }, { name: "lob_stop" }] }];
   const universe = { ...subjectOf({}).universe, plugins };
   const { fix } = decide(subjectOf({ tools: { deny: ["lobster"] } }, { universe }), "lob_stop");

@@ -1,24 +1,24 @@
 // Finds the smallest config edit that reverses a decision and, where possible, affects only that tool.
 import { commandOf } from "./edit-text.ts";
 import { sandboxDefaults } from "./groups.ts";
-import { namesFor, type ActiveLayer, type Plan } from "./layers.ts";
+import { namesFor, type ActiveLayer, type PolicyPlan } from "./layers.ts";
 import { matches, membersOf, type KnownTool, type Vocabulary } from "./match.ts";
 import { edited } from "./path.ts";
 import type { List, Scope } from "./scopes.ts";
 import type { Edit, Fix, LayerName, LayerVerdict } from "./shape.ts";
-import { jsonText, quote, short, visible } from "./wording.ts";
+import { jsonText, quote, short, visible } from "./safe-text.ts";
 
-/** A group or wildcard in a deny list is spelled out, less the tool, up to this many names; a wider one is taken away. */
+/** A group or wildcard in a deny list is replaced by its other tools up to this many names; a wider one is removed. */
 const MAX_SPELLED_OUT = 6;
 
 interface Opening {
   readonly edits: readonly Edit[];
-  /** Tools whose deny the edits lift besides. */
+  /** Other tools that the edits stop denying. */
   readonly freed: readonly string[];
 }
 
-/** `tool` is the canonical name; `blocks` are the verdicts that block it, none if it is allowed. */
-export function fixFor(plan: Plan, tool: string, known: KnownTool, blocks: readonly LayerVerdict[]): Fix {
+/** `tool` is the canonical name; `blocks` are the verdicts that block it, empty if it is allowed. */
+export function fixFor(plan: PolicyPlan, tool: string, known: KnownTool, blocks: readonly LayerVerdict[]): Fix {
   const scope = plan.scopes.agent ?? plan.scopes.global;
   if (blocks.length === 0) return toFix(plan, "deny", { edits: [add(`${scope.path}.deny`, known.name)], freed: [] });
   const barrier = blocks.find(
@@ -35,15 +35,21 @@ export function fixFor(plan: Plan, tool: string, known: KnownTool, blocks: reado
 }
 
 function noWayAround({ layer, path = "" }: LayerVerdict): string {
-  if (layer === "subagent") return "No edit gives it to a sub-agent; let the agent that started it make the call.";
+  if (layer === "subagent")
+    return "Subagents never get this tool; let the agent that started the subagent make the call.";
   return `The list ${short(path, 60)} comes with the call; change it there.`;
 }
 
 /**
- * The opt-in of an optional tool and both profiles. One edit of the base scope covers all three, and a plugin tool that
- * the lists have to name anyway is covered by that (R1).
+ * The opt-in of an optional tool and both profiles. One edit of the base scope covers all three, and also a plugin tool
+ * that the lists must name anyway (R1).
  */
-function openProfiles(plan: Plan, known: KnownTool, blocked: ReadonlySet<LayerName>, lists: readonly Edit[]): Edit[] {
+function openProfiles(
+  plan: PolicyPlan,
+  known: KnownTool,
+  blocked: ReadonlySet<LayerName>,
+  lists: readonly Edit[],
+): Edit[] {
   const { global, agent, globalProvider, agentProvider } = plan.scopes;
   const namedIn = (...scopes: (Scope | undefined)[]): boolean =>
     known.plugin !== undefined && lists.some(({ path }) => scopes.some((scope) => scope?.allow.path === path));
@@ -55,9 +61,9 @@ function openProfiles(plan: Plan, known: KnownTool, blocked: ReadonlySet<LayerNa
 }
 
 /**
- * Lets a tool past the profile of a scope. `allow` and `alsoAllow` may not stand side by side, so where `allow` is
- * written: a plugin tool is added to it (R1), a list that only opts in becomes `alsoAllow`, and with a list that
- * restricts the profile can go, as the list still holds everything else back.
+ * Lets a tool past the profile of a scope. `allow` and `alsoAllow` exclude each other, so where `allow` is set: a plugin
+ * tool is added to it (R1), a list that only opts in becomes `alsoAllow`, and behind a list that restricts the profile
+ * is set to full, because the list still denies everything else.
  */
 function widen({ path, written, restricts }: Scope, { name, plugin }: KnownTool): Edit[] {
   if (written.allow === undefined) return [add(`${path}.alsoAllow`, name)];
@@ -70,7 +76,7 @@ function widen({ path, written, restricts }: Scope, { name, plugin }: KnownTool)
   ];
 }
 
-function openLayer(layer: ActiveLayer, tool: string, known: KnownTool, plan: Plan): Opening {
+function openLayer(layer: ActiveLayer, tool: string, known: KnownTool, plan: PolicyPlan): Opening {
   if (layer.profile !== undefined) return { edits: [], freed: [] };
   const denied = layer.deny.map((list) => undeny(list, layer, tool, plan.vocabulary));
   return {
@@ -90,7 +96,7 @@ function undeny({ path, entries }: List, layer: ActiveLayer, tool: string, vocab
   const others = [...new Set(matching.flatMap((entry) => membersOf(entry, vocabulary)))].filter(
     (name) => name !== tool && !kept.some((entry) => matches(entry, name)),
   );
-  // A tool named like its plugin cannot be denied alone: its name stands for the whole plugin.
+  // A tool named like its plugin cannot be denied alone: its name means the whole plugin.
   const spelled =
     others.length > MAX_SPELLED_OUT ? [] : others.filter((name) => !matches(vocabulary.entry(name, 0), tool));
   return {
@@ -113,7 +119,7 @@ function add(path: string, value: string): Edit {
   return { op: "add", path, value };
 }
 
-function toFix(plan: Plan, aim: "allow" | "deny", { edits, freed }: Opening): Fix {
+function toFix(plan: PolicyPlan, aim: "allow" | "deny", { edits, freed }: Opening): Fix {
   const after = [...Map.groupBy(edits, ({ path }) => path)].map(([path, steps]) => {
     const value = steps.reduce(edited, writtenAt(plan, path)) as string | readonly string[] | undefined;
     return value === undefined ? { path } : { path, value };
@@ -121,22 +127,22 @@ function toFix(plan: Plan, aim: "allow" | "deny", { edits, freed }: Opening): Fi
   return { summary: summaryOf(aim, edits, freed), edits, after, command: commandOf(after) };
 }
 
-const listsOfPlan = new WeakMap<Plan, ReadonlyMap<string, readonly string[]>>();
+const listsOfPlan = new WeakMap<PolicyPlan, ReadonlyMap<string, readonly string[]>>();
 
-/** The list as it stands, among those already read; looked up once for all tools of a plan. */
-function writtenAt(plan: Plan, path: string): readonly string[] | undefined {
+/** The list as written, among those already parsed; gathered once for all tools of a plan. */
+function writtenAt(plan: PolicyPlan, path: string): readonly string[] | undefined {
   const known = listsOfPlan.get(plan) ?? gatherLists(plan);
   listsOfPlan.set(plan, known);
   return known.get(path);
 }
 
-function gatherLists({ scopes, layers }: Plan): ReadonlyMap<string, readonly string[]> {
+function gatherLists({ scopes, layers }: PolicyPlan): ReadonlyMap<string, readonly string[]> {
   const { global, agent, globalProvider, agentProvider } = scopes;
   const inScopes = [global, agent, globalProvider, agentProvider].flatMap((scope) =>
     scope === undefined ? [] : [scope.allow, scope.alsoAllow, scope.deny],
   );
   const inLayers = layers.flatMap((layer) => ("idle" in layer ? [] : [...layer.deny, ...(layer.allow ?? [])]));
-  // A profile layer holds parts of the lists of the scopes under the same paths, so the scopes come last.
+  // A profile layer has parts of the scopes' lists under the same paths, so the scopes come last.
   return new Map([...inLayers, ...inScopes].map(({ path = "", entries }) => [path, entries.map(({ text }) => text)]));
 }
 

@@ -1,4 +1,4 @@
-// The one policy of a room, for every way a channel nests its rooms.
+// The tool policy of a group chat, for every way in which a channel nests its groups.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -94,7 +94,7 @@ const cases: [name: string, room: GroupContext, path: string | undefined, first?
     at("telegram", "-100777", { accountId: "Work" }),
     "channels.telegram.accounts.work.groups.-100777.tools",
   ],
-  ["an account's groups stand alone", at("telegram", "-3", { accountId: "work" }), undefined],
+  ["an account's groups replace the channel's", at("telegram", "-3", { accountId: "work" }), undefined],
   ["an account without groups", at("telegram", "-100777", { accountId: "home" }), `${telegram}.-100777.tools`],
   ["an unknown account", at("telegram", "-100777", { accountId: "nope" }), `${telegram}.-100777.tools`],
   ["a channel of a guild", at("discord", "1", { guildId: "900" }), `${guild}.900.channels.1.tools`],
@@ -132,9 +132,9 @@ const cases: [name: string, room: GroupContext, path: string | undefined, first?
     at("whatsapp", "1203@g.us", { senderIds: ["+15550100"] }),
     'channels.whatsapp.groups["1203@g.us"].toolsBySender.+15550100',
   ],
-  ["a channel with nothing written", at("signal", "g"), undefined],
+  ["a channel without entries", at("signal", "g"), undefined],
   ["an unknown channel", at("irc", "g"), undefined],
-  ["keys of objects are no rooms", at("constructor", "__proto__"), undefined],
+  ["keys of Object.prototype are not groups", at("constructor", "__proto__"), undefined],
 ];
 
 for (const [name, room, path, first] of cases) {
@@ -145,7 +145,7 @@ for (const [name, room, path, first] of cases) {
   });
 }
 
-void test("the operator's entry lifts the group's deny, and only that (spec 1.11)", () => {
+void test("lifts the group's deny for the operator's entry only", () => {
   const config = {
     channels: {
       telegram: {
@@ -166,7 +166,7 @@ void test("the operator's entry lifts the group's deny, and only that (spec 1.11
   );
 });
 
-void test("outside groups the layer does not apply", () => {
+void test("does not apply the group layer outside groups", () => {
   const decision = decide(subjectOf({ channels }), "exec");
   assert.deepEqual(
     decision.layers.find(({ layer }) => layer === "group"),

@@ -15,7 +15,7 @@ interface Node {
   readonly value: object;
 }
 
-/** Undefined when nothing is written for this room, its surroundings or `"*"`. A sender's entry replaces `tools`, it does not merge. */
+/** Undefined when no entry exists for this group, its parents or `"*"`. A sender's entry replaces `tools`; it does not merge. */
 export function groupPolicy(config: PolicyConfig, room: GroupContext): GroupPolicy | undefined {
   const senders = [...room.senderIds.map((id) => senderKey(id, room.channel)), "*"];
   for (const node of nodesOf(config, room)) {
@@ -27,7 +27,7 @@ export function groupPolicy(config: PolicyConfig, room: GroupContext): GroupPoli
   return undefined;
 }
 
-/** Every entry that speaks of the room, most specific first. */
+/** Every entry that applies to the group, most specific first. */
 function nodesOf(config: PolicyConfig, room: GroupContext): Node[] {
   const channels: Node = { path: "channels", value: config.channels ?? {} };
   const channel = find(channels, [foldCase(room.channel)]);
@@ -46,7 +46,7 @@ function nodesOf(config: PolicyConfig, room: GroupContext): Node[] {
 
 /**
  * Guilds and teams: their channels first, then the space itself, then the space `"*"`. A caller that knows only the
- * room gets the space that lists it, as room ids are unique on such platforms.
+ * group id gets the space that lists it, because group ids are unique on such platforms.
  */
 function spaces(
   channel: Node,
@@ -68,7 +68,7 @@ function spacesWith(all: Node, rooms: readonly string[]): string[] {
   });
 }
 
-/** An account's own map stands in for the channel's. */
+/** An account's own map replaces the channel's. */
 function map(channel: Node, key: string, { accountId }: GroupContext): Node | undefined {
   const accounts = accountId === undefined ? undefined : child(channel, "accounts");
   const account = accounts && find(accounts, [foldCase(accountId ?? "")]);
@@ -85,7 +85,7 @@ function topicsOf({ topicId }: GroupContext): string[] {
   return topicId === undefined ? [] : [foldCase(topicId)];
 }
 
-/** The entry under the first of the wanted names that is there; ids are compared without regard to case. */
+/** The entry under the first of the wanted names that exists; ids are compared without case. */
 function find(map: Node, wanted: readonly string[], fold: (key: string) => string = foldCase): Node | undefined {
   const keys = new Map(
     Object.keys(map.value)

@@ -1,7 +1,7 @@
 // The table of core tools with policy groups, profiles and old names, including tools that are not built yet.
 import type { Profile } from "./shape.ts";
 
-/** Group of each core tool; undefined for the two that stand in none. */
+/** Group of each core tool; undefined for the two that are in none. */
 export const coreTools: ReadonlyMap<string, string | undefined> = new Map([
   ["read", "fs"],
   ["write", "fs"],
@@ -28,7 +28,7 @@ export const coreTools: ReadonlyMap<string, string | undefined> = new Map([
   ["agents_list", undefined],
 ]);
 
-/** Old spellings; they mean the tool on the right everywhere. */
+/** Old names of tools, accepted everywhere. */
 export const toolAliases: ReadonlyMap<string, string> = new Map([
   ["bash", "exec"],
   ["apply-patch", "apply_patch"],
@@ -36,22 +36,28 @@ export const toolAliases: ReadonlyMap<string, string> = new Map([
 
 export const pluginsGroup = "group:plugins";
 
-/** Members by entry (`group:fs`). File and shell tools are no part of `group:openclaw`. */
+/** All tools of MCP servers. */
+export const mcpGroup = "group:mcp";
+
+/** Finds and calls tools of MCP servers when there are many; it passes a list wherever one of those tools passes. */
+export const mcpSearchTool = "mcp_tools";
+
+/** Members by entry (`group:fs`). File and shell tools are not part of `group:openclaw`. */
 export const coreGroups: ReadonlyMap<string, readonly string[]> = gatherGroups();
 
-/** Core tools that published configs name by the plugin that brings them there, or by `group:plugins`. */
+/** Core tools that published configs name by the plugin that provides them there, or by `group:plugins`. */
 export const bundled: ReadonlyMap<string, readonly string[]> = new Map([
   ["memory-core", coreGroups.get("group:memory") ?? []],
 ]);
 
-/** `full` restricts nothing and so has no list. */
+/** `full` restricts nothing, so it has no list. */
 export const profiles: Readonly<Record<Exclude<Profile, "full">, readonly string[]>> = {
   minimal: ["session_status"],
   coding: ["group:fs", "group:runtime", "group:sessions", "group:memory", "image"],
   messaging: ["group:messaging", "sessions_list", "sessions_history", "sessions_send", "session_status"],
 };
 
-/** What a sandboxed session gets where the config says nothing (spec 1.14). */
+/** What a sandboxed session gets when the config sets no list. */
 export const sandboxDefaults: { readonly allow: readonly string[]; readonly deny: readonly string[] } = {
   allow:
     "exec process read write edit apply_patch sessions_list sessions_history sessions_send sessions_spawn session_status".split(
@@ -60,13 +66,13 @@ export const sandboxDefaults: { readonly allow: readonly string[]; readonly deny
   deny: "browser canvas nodes cron discord gateway".split(" "),
 };
 
-/** Always in force for sub-agents; config can add to it and cannot take from it (spec 1.15). */
+/** Always denied for subagents; the config can add to it but not remove from it. */
 export const subagentDeny: readonly string[] =
   "sessions_list sessions_history sessions_send sessions_spawn gateway agents_list whatsapp_login session_status cron memory_search memory_get".split(
     " ",
   );
 
-/** The policy group of a core tool, without the `group:` in front. */
+/** The policy group of a core tool, without the `group:` prefix. */
 export function groupOf(name: string): string | undefined {
   return coreTools.get(canonicalName(name));
 }

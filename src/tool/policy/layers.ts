@@ -1,17 +1,17 @@
 // The nine layers of the tool policy in order, each with the lists in force and their config paths.
-import { profiles, sandboxDefaults, subagentDeny } from "./groups.ts";
+import { mcpSearchTool, profiles, sandboxDefaults, subagentDeny } from "./groups.ts";
 import { kindOf, matches, vocabularyOf, type Vocabulary } from "./match.ts";
 import { groupPolicy } from "./group.ts";
 import { beyondProfile, optInsOf, resolveScopes, toList, type List, type Scope, type Scopes } from "./scopes.ts";
 import type { CallLimit, LayerName, PolicyInput, Profile, ToolLists } from "./shape.ts";
 
-/** A layer with something to say. `allow` undefined means that nothing is held back but what `deny` names. */
+/** A layer with lists in force. Without `allow`, only what `deny` names is denied. */
 export interface ActiveLayer {
   readonly name: LayerName;
   readonly path: string;
   readonly deny: readonly List[];
   readonly allow: readonly List[] | undefined;
-  /** Why an allow list that is written is not in force. */
+  /** Why a configured allow list is not in force. */
   readonly ignored?: { readonly path: string; readonly why: string; readonly unknown: readonly string[] };
   readonly profile?: Profile;
 }
@@ -24,18 +24,18 @@ export interface IdleLayer {
 
 export type Layer = ActiveLayer | IdleLayer;
 
-export interface Plan {
+export interface PolicyPlan {
   readonly input: PolicyInput;
   readonly vocabulary: Vocabulary;
   readonly scopes: Scopes;
-  /** The scope that supplies the provider profile, when one does. */
+  /** The scope that supplies the provider profile, if any. */
   readonly providerScope: Scope | undefined;
-  /** Entries of the global and agent scope that name plugin tools outright. */
+  /** Entries of the global and agent scope that name plugin tools explicitly. */
   readonly optIns: readonly List[];
   readonly layers: readonly Layer[];
 }
 
-export function planPolicy(input: PolicyInput): Plan {
+export function planPolicy(input: PolicyInput): PolicyPlan {
   const vocabulary = vocabularyOf(input.universe);
   const scopes = resolveScopes(input, vocabulary);
   const { global, agent, globalProvider, agentProvider } = scopes;
@@ -43,7 +43,7 @@ export function planPolicy(input: PolicyInput): Plan {
   const perProvider = [globalProvider, agentProvider].filter((scope) => scope !== undefined);
   const extras = base.flatMap(beyondProfile);
   const providerExtras = [...extras, ...perProvider.flatMap(beyondProfile)];
-  // The agent's profile replaces the global one (override, not stack).
+  // The agent's profile replaces the global one; they do not add up.
   const profileScope = base.findLast(({ written }) => written.profile !== undefined);
   const providerScope = perProvider.findLast(({ written }) => written.profile !== undefined);
   const idleProvider = idleProviderLayer(input);
@@ -60,7 +60,7 @@ export function planPolicy(input: PolicyInput): Plan {
       scopeLayer("global", global, vocabulary) ?? notSet("global", "tools.allow and tools.deny are not set"),
       scopeLayer("global-provider", globalProvider, vocabulary) ??
         idleProvider("global-provider", "tools.byProvider has no lists"),
-      scopeLayer("agent", agent, vocabulary) ?? notSet("agent", "the agent has no lists of its own"),
+      scopeLayer("agent", agent, vocabulary) ?? notSet("agent", "the agent has no own lists"),
       scopeLayer("agent-provider", agentProvider, vocabulary) ??
         idleProvider("agent-provider", "the agent has no lists"),
       roomLayer(input, vocabulary),
@@ -107,14 +107,14 @@ function scopeLayer(name: LayerName, scope: Scope | undefined, vocabulary: Vocab
 }
 
 /**
- * The one place where an allow list is set aside: the documents ask for it, so that a plugin that is not loaded
- * takes nothing else away (spec 1.9).
+ * The only place where an allow list is ignored: the documentation asks for it, so that a plugin that is not loaded
+ * removes no other tools (docs/decisions/0034-lists-of-unknown-names.md).
  */
 function ignoredAllow({ allow, restricts }: Scope, vocabulary: Vocabulary): ActiveLayer["ignored"] {
   if (restricts || allow.entries.length === 0) return undefined;
   const path = allow.path ?? "";
   if (allow.entries.some((entry) => kindOf(entry, vocabulary) === "plugin")) {
-    return { path, why: "it names plugin tools only: it opts them in and holds nothing back", unknown: [] };
+    return { path, why: "it names only plugin tools: it opts them in and restricts nothing", unknown: [] };
   }
   return { path, why: "it names no known tool", unknown: allow.entries.slice(0, 5).map(({ text }) => text) };
 }
@@ -122,11 +122,11 @@ function ignoredAllow({ allow, restricts }: Scope, vocabulary: Vocabulary): Acti
 function roomLayer({ config, group }: PolicyInput, vocabulary: Vocabulary): Layer {
   if (group === undefined) return notApplicable("group", "the session is not in a group");
   const policy = groupPolicy(config, group);
-  if (policy === undefined) return notSet("group", `nothing is written for ${group.channel} group ${group.groupId}`);
+  if (policy === undefined) return notSet("group", `no entry for ${group.channel} group ${group.groupId}`);
   return confiningLayer("group", policy.path, policy.lists, vocabulary);
 }
 
-/** Lists that confine one place always mean what they say: with unknown names only, nothing is left. */
+/** Lists that confine one place are never ignored: with unknown names only, no tool is allowed. */
 function confiningLayer(name: LayerName, path: string, lists: ToolLists, vocabulary: Vocabulary): ActiveLayer {
   const allow = toList(`${path}.allow`, lists.allow, vocabulary);
   const alsoAllow = toList(`${path}.alsoAllow`, lists.alsoAllow, vocabulary);
@@ -134,9 +134,9 @@ function confiningLayer(name: LayerName, path: string, lists: ToolLists, vocabul
   return { name, path, deny, allow: allow.entries.length === 0 ? undefined : [allow, alsoAllow] };
 }
 
-/** The agent's object replaces the global one whole; a key it lacks has the built-in value (spec 1.14). */
+/** The agent's object replaces the global one completely; a missing key has the built-in value. */
 function sandboxLayer({ config, sandboxed }: PolicyInput, scopes: Scopes, vocabulary: Vocabulary): Layer {
-  if (!sandboxed) return notApplicable("sandbox", "the session is not sandboxed: its tools act on this machine itself");
+  if (!sandboxed) return notApplicable("sandbox", "the session is not sandboxed: its tools act on this machine");
   const own = scopes.agentTools.sandbox?.tools;
   const written = own ?? config.tools?.sandbox?.tools ?? {};
   const scope = own === undefined ? scopes.global : (scopes.agent ?? scopes.global);
@@ -150,7 +150,7 @@ function sandboxLayer({ config, sandboxed }: PolicyInput, scopes: Scopes, vocabu
 }
 
 function subagentLayer({ config, subagent }: PolicyInput, vocabulary: Vocabulary): Layer {
-  if (!subagent) return notApplicable("subagent", "the session is not a sub-agent's");
+  if (!subagent) return notApplicable("subagent", "the session is not a subagent's");
   const written = config.tools?.subagents?.tools ?? {};
   const layer = confiningLayer("subagent", "tools.subagents.tools", written, vocabulary);
   return { ...layer, deny: [toList(undefined, subagentDeny, vocabulary), ...layer.deny] };
@@ -166,15 +166,17 @@ function limitLayer({ limit }: PolicyInput, vocabulary: Vocabulary): Layer[] {
 }
 
 /**
- * The names under which a tool passes an allow list: `exec` carries `apply_patch` with it, unless `exec` is denied
- * itself (spec 1.6). Denying `exec` does not deny an `apply_patch` that is named.
+ * The names under which a tool passes an allow list: `exec` includes `apply_patch`, unless `exec` itself is denied.
+ * Denying `exec` does not deny an `apply_patch` that is named. The search for MCP tools passes with any tool it could find.
  */
-export function namesFor({ layers }: Plan, tool: string): readonly string[] {
+export function namesFor({ layers, vocabulary }: PolicyPlan, tool: string): readonly string[] {
+  if (tool === mcpSearchTool)
+    return [tool, ...[...vocabulary.tools].flatMap(([name, { mcp }]) => (mcp === true && name !== tool ? [name] : []))];
   if (tool !== "apply_patch") return [tool];
-  const denied = layers.some((layer) => !("idle" in layer) && layer.deny.some((list) => holds(list, "exec")));
+  const denied = layers.some((layer) => !("idle" in layer) && layer.deny.some((list) => includesTool(list, "exec")));
   return denied ? [tool] : [tool, "exec"];
 }
 
-function holds({ entries }: List, tool: string): boolean {
+function includesTool({ entries }: List, tool: string): boolean {
   return entries.some((entry) => matches(entry, tool));
 }

@@ -1,4 +1,4 @@
-// Entries and names: what matches, what is merely similar, and what a plugin may not take.
+// Entries and names: what matches, what is only similar, and which names a plugin cannot use.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -17,7 +17,7 @@ const vocabulary = vocabularyOf(
   ]),
 );
 
-void test("an entry means its tools and nothing like them", () => {
+void test("matches exactly the tools of an entry", () => {
   const meaning = (text: string) => {
     const entry = vocabulary.entry(text, 0);
     return {
@@ -61,7 +61,7 @@ void test("an entry means its tools and nothing like them", () => {
   }
 });
 
-void test("confusable letters never match (attack POL-012)", () => {
+void test("never matches confusable letters (attack POL-012)", () => {
   const lookAlikes = ["ехес", "e\u200bxec", "ｅxec", "exeс", "\u202eexec", "web_fetcℎ", "nodeſ"];
   for (const text of lookAlikes) assert.equal(kindOf(vocabulary.entry(text, 0), vocabulary), "unknown", text);
   const kelvin = vocabularyOf(universeOf([{ id: "k", tools: [{ name: "task" }] }]));
@@ -69,7 +69,7 @@ void test("confusable letters never match (attack POL-012)", () => {
   assert.equal(canonicalName("TAS\u212a"), "tas\u212a");
 });
 
-void test("a plugin tool cannot take a core name, a group name or a taken name", () => {
+void test("denies a plugin tool a core name, a group name or a name in use", () => {
   assert.deepEqual(vocabulary.clashes, [
     { plugin: "read", tool: "exec", with: "core" },
     { plugin: "read", tool: "group:fs", with: "core" },
@@ -78,7 +78,7 @@ void test("a plugin tool cannot take a core name, a group name or a taken name",
   assert.deepEqual(vocabulary.tools.get("lob_stop"), { name: "Lob_Stop", plugin: "Lobster", optional: true });
 });
 
-void test("a wildcard is any run of characters, anchored at both ends", () => {
+void test("matches any run of characters for a wildcard, anchored at both ends", () => {
   const cases: [pattern: string, yes: string[], no: string[]][] = [
     ["*", ["", "exec", "a*b"], []],
     ["web_*", ["web_", "web_fetch"], ["web", "my_web_x"]],
@@ -96,7 +96,7 @@ void test("a wildcard is any run of characters, anchored at both ends", () => {
   }
 });
 
-void test("wildcards agree with a plain definition of them", () => {
+void test("agrees with a simple definition of wildcards", () => {
   const entries = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 8 });
   const name = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 10 });
   fc.assert(
@@ -108,13 +108,13 @@ void test("wildcards agree with a plain definition of them", () => {
   );
 });
 
-void test("no wildcard takes long", () => {
+void test("matches every wildcard in short time", () => {
   const glob = toGlob("a*".repeat(20_000));
   assert.equal(globMatches(glob, "a".repeat(64)), false);
   assert.equal(globMatches(toGlob(`${"*a".repeat(30)}*b`), "a".repeat(5000)), false);
 });
 
-void test("every tool of a group knows its group", () => {
+void test("knows the group of every tool in a group", () => {
   const grouped = [...coreTools].flatMap(([tool, group]) => (group === undefined ? [] : [[tool, `group:${group}`]]));
   for (const [tool = "", group = ""] of grouped) assert.ok(coreGroups.get(group)?.includes(tool));
   assert.deepEqual([groupOf("bash"), groupOf("Image"), groupOf("nope")], ["runtime", undefined, undefined]);

@@ -1,11 +1,11 @@
 // Entries of allow and deny lists: what each means for the known tools, and whether it matches a name.
-import { bundled, canonicalName, coreGroups, coreTools, pluginsGroup, toolAliases } from "./groups.ts";
+import { bundled, canonicalName, coreGroups, coreTools, mcpGroup, pluginsGroup, toolAliases } from "./groups.ts";
 import type { ToolUniverse } from "./shape.ts";
 
-/** What an entry speaks of; a wildcard speaks of what it reaches, and of core tools if it reaches any. */
+/** What an entry matches; a wildcard is `core` if it matches any core tool. */
 export type EntryKind = "core" | "plugin" | "unknown";
 
-/** One line of a list, read. Neither `term` nor `glob` means that nothing is known under the word. */
+/** One parsed entry of a list. Without `term` and `glob`, its name is unknown. */
 export interface Entry {
   /** As written. */
   readonly text: string;
@@ -14,7 +14,7 @@ export interface Entry {
   readonly glob?: Glob;
 }
 
-/** What a plain word stands for: a tool, a group or a plugin. */
+/** What a name means: a tool, a group or a plugin. */
 export interface Term {
   readonly kind: "core" | "plugin";
   readonly members: readonly string[];
@@ -30,7 +30,7 @@ export interface Glob {
 }
 
 export interface Vocabulary {
-  /** Canonical name to what is known of the tool. Core first, then plugins in load order. */
+  /** Facts of each tool by canonical name: core first, then plugins in load order. */
   readonly tools: ReadonlyMap<string, KnownTool>;
   readonly clashes: readonly PluginClash[];
   entry(text: string, index: number): Entry;
@@ -41,6 +41,8 @@ export interface KnownTool {
   readonly name: string;
   readonly plugin?: string;
   readonly optional: boolean;
+  /** `plugin` is an MCP server. */
+  readonly mcp?: true;
 }
 
 export interface PluginClash {
@@ -51,7 +53,7 @@ export interface PluginClash {
 
 const vocabularies = new WeakMap<ToolUniverse, Vocabulary>();
 
-/** A universe never changes; loading or dropping a plugin makes a new one. */
+/** A universe never changes; loading or unloading a plugin creates a new one. */
 export function vocabularyOf(universe: ToolUniverse): Vocabulary {
   const known = vocabularies.get(universe);
   if (known !== undefined) return known;
@@ -67,8 +69,10 @@ function createVocabulary(universe: ToolUniverse): Vocabulary {
     if (!tools.has(canonicalName(name))) tools.set(canonicalName(name), { name, optional: false });
   }
   const byPlugin = new Map(bundled);
+  const servers = new Set<string>();
   for (const plugin of universe.plugins) {
     const names: string[] = [];
+    const mcp = plugin.mcp === true ? ({ mcp: true } as const) : {};
     for (const { name, optional = false } of plugin.tools) {
       const canonical = canonicalName(name);
       const taken = tools.get(canonical);
@@ -76,20 +80,21 @@ function createVocabulary(universe: ToolUniverse): Vocabulary {
         clashes.push({ plugin: plugin.id, tool: name, with: taken?.plugin ?? "core" });
         continue;
       }
-      tools.set(canonical, { name, plugin: plugin.id, optional });
+      tools.set(canonical, { name, plugin: plugin.id, optional, ...mcp });
       names.push(canonical);
     }
     const id = canonicalName(plugin.id);
     byPlugin.set(id, [...(byPlugin.get(id) ?? []), ...names]);
+    if (plugin.mcp === true) servers.add(id);
   }
   const meaning = (word: string): Term | undefined =>
-    coreVocabulary().terms.get(word) ?? ownTerm(word, tools, byPlugin);
+    coreVocabulary().terms.get(word) ?? mcpTerm(word, servers, byPlugin) ?? ownTerm(word, tools, byPlugin, servers);
   return { tools, clashes, entry: (text, index) => toEntry(text, index, meaning) };
 }
 
 let core: { readonly tools: ReadonlyMap<string, KnownTool>; readonly terms: ReadonlyMap<string, Term> } | undefined;
 
-/** What the words mean before any plugin is loaded. A core meaning always wins. */
+/** What the names mean before any plugin is loaded. A core meaning always wins. */
 function coreVocabulary(): NonNullable<typeof core> {
   core ??= {
     tools: new Map([...coreTools.keys()].map((name) => [name, { name, optional: false }])),
@@ -107,13 +112,33 @@ function ownTerm(
   word: string,
   tools: ReadonlyMap<string, KnownTool>,
   byPlugin: ReadonlyMap<string, readonly string[]>,
+  servers: ReadonlySet<string>,
 ): Term | undefined {
-  if (word === pluginsGroup) return toTerm("plugin", [...byPlugin.values()].flat());
+  if (word === pluginsGroup)
+    return toTerm(
+      "plugin",
+      [...byPlugin].flatMap(([id, names]) => (servers.has(id) ? [] : names)),
+    );
   const tool = tools.get(word);
   const plugin = byPlugin.get(word);
   if (tool !== undefined && tool.plugin === undefined) return toTerm("core", [word]);
   if (tool === undefined && plugin === undefined) return undefined;
   return toTerm("plugin", [...new Set([...(plugin ?? []), ...(tool === undefined ? [] : [word])])]);
+}
+
+/** `group:mcp`, or a tool of a configured server, known or not: a list must mean the same before the server was asked. */
+function mcpTerm(
+  word: string,
+  servers: ReadonlySet<string>,
+  byPlugin: ReadonlyMap<string, readonly string[]>,
+): Term | undefined {
+  if (word === mcpGroup)
+    return toTerm(
+      "plugin",
+      [...servers].flatMap((id) => byPlugin.get(id) ?? []),
+    );
+  const [id = ""] = word.split("__", 1);
+  return id !== word && servers.has(id) && !word.includes("*") ? toTerm("plugin", [word]) : undefined;
 }
 
 function toTerm(kind: Term["kind"], members: readonly string[]): Term {
@@ -133,10 +158,10 @@ export function matches({ term, glob }: Entry, tool: string): boolean {
   return glob !== undefined && globMatches(glob, tool);
 }
 
-/** Names plugin tools outright: a tool, a plugin id or `group:plugins`. Wildcards never opt in. */
+/** The entry, if it names plugin tools explicitly: a tool, a plugin id or `group:plugins`. Wildcards never opt in. */
 export function optInOf(entry: Entry): Entry | undefined {
   if (entry.term?.kind !== "plugin") return undefined;
-  // A core tool needs no opt-in, and a list that restricts must not carry it past a profile (spec 1.8 R3).
+  // A core tool needs no opt-in, and a list that restricts must not let it past a profile.
   return {
     ...entry,
     term: toTerm(
@@ -146,7 +171,7 @@ export function optInOf(entry: Entry): Entry | undefined {
   };
 }
 
-/** The core names come first among the tools, so the usual wildcard is settled after a few. */
+/** Core names come first among the tools, so a common wildcard is decided after a few. */
 export function kindOf({ term, glob }: Entry, { tools }: Vocabulary): EntryKind {
   if (term !== undefined) return term.kind;
   if (glob === undefined) return "unknown";
@@ -162,7 +187,7 @@ export function membersOf({ term, glob }: Entry, { tools }: Vocabulary): readonl
   return glob === undefined ? [] : [...tools.keys()].filter((name) => globMatches(glob, name));
 }
 
-/** `*` is any run of characters, all else is literal. The pattern must hold a star. */
+/** `*` is any run of characters, everything else is literal. The pattern must contain a star. */
 export function toGlob(pattern: string): Glob {
   const pieces = pattern.split("*");
   const literalLength = pieces.reduce((sum, piece) => sum + piece.length, 0);
@@ -170,7 +195,7 @@ export function toGlob(pattern: string): Glob {
   return { first: pieces[0] ?? "", middle, last: pieces.at(-1) ?? "", literalLength };
 }
 
-/** Left to right, each piece at its first place: never a regular expression, so no pattern can make it slow. */
+/** Matches pieces from left to right at their first position: no regular expression, so no pattern is slow. */
 export function globMatches({ first, middle, last, literalLength }: Glob, name: string): boolean {
   if (name.length < literalLength || !name.startsWith(first) || !name.endsWith(last)) return false;
   const end = name.length - last.length;

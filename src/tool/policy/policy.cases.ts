@@ -1,10 +1,10 @@
-// Shared by the policy tests: a small universe of tools, a subject, and random policies over both.
+// Fixtures for the policy tests: a small universe of tools, a subject, and random policies over both.
 import fc from "fast-check";
 
 import { coreTools } from "./groups.ts";
 import type { GroupContext, PluginTools, PolicyConfig, PolicyInput, ToolUniverse } from "./shape.ts";
 
-/** How many random policies are tried in all; they are shared out among the properties. */
+/** How many random policies are tried in total; the properties share them. */
 const totalRuns = Number(process.env["OPENCLAW_PROPERTY_RUNS"]) || 5000;
 const properties = 8;
 
@@ -52,7 +52,7 @@ const anyList = fc.array(anyEntry, { maxLength: 5 });
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined, freq: 2 });
 const anyProfile = fc.constantFrom("minimal" as const, "coding" as const, "messaging" as const, "full" as const);
 
-/** As a config that passes its checks: `allow` and `alsoAllow` never stand side by side. */
+/** As in a valid config: `allow` and `alsoAllow` exclude each other. */
 const anyLists = fc
   .record({ allow: maybe(anyList), alsoAllow: maybe(anyList), deny: maybe(anyList) })
   .map(({ allow, alsoAllow, deny }) => ({
@@ -93,7 +93,7 @@ export const anyConfig: fc.Arbitrary<PolicyConfig> = fc
 
 const room: GroupContext = { channel: "telegram", groupId: "-1", senderIds: ["7"] };
 
-/** A whole question: config, universe and subject. */
+/** A complete input: config, universe and subject. */
 export const anyPolicy: fc.Arbitrary<PolicyInput> = fc.record({
   config: anyConfig,
   universe: fc.constant(universeOf(plugins)),

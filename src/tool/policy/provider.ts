@@ -12,7 +12,7 @@ const sameProvider: ReadonlyMap<string, string> = new Map([
   ["gemini", "google"],
 ]);
 
-/** Another door to the same vendor: a rule for the vendor holds there too, unless the door has a rule of its own. */
+/** Other providers of the same vendor: a rule for the vendor applies to them too, unless they have their own rule. */
 const vendorOf: ReadonlyMap<string, string> = new Map([
   ["openai-codex", "openai"],
   ["google-antigravity", "google"],
@@ -21,7 +21,7 @@ const vendorOf: ReadonlyMap<string, string> = new Map([
   ["minimax-portal", "minimax"],
 ]);
 
-/** The key as written in the config, or undefined when none speaks of this model. */
+/** The key as written in the config, or undefined when no key matches this model. */
 export function providerKey(keys: Iterable<string>, model: string): string | undefined {
   const wanted = candidates(model);
   let best: { readonly key: string; readonly rank: number } | undefined;
@@ -32,7 +32,7 @@ export function providerKey(keys: Iterable<string>, model: string): string | und
   return best?.key;
 }
 
-/** Lower case, the provider under its own name; the model part keeps its slashes. */
+/** Lower case, with the provider's canonical name; the model part keeps its slashes. */
 export function canonicalKey(key: string): string {
   const folded = foldCase(key);
   const slash = folded.indexOf("/");
@@ -41,7 +41,7 @@ export function canonicalKey(key: string): string {
   return `${sameProvider.get(provider) ?? provider}${rest}`;
 }
 
-/** Most specific first: a rule for the model beats a rule for the provider, the own name beats the vendor's. */
+/** Most specific first: a rule for the model beats one for the provider, the provider's own name beats the vendor's. */
 function candidates(model: string): string[] {
   const full = canonicalKey(model);
   const slash = full.indexOf("/");

@@ -18,13 +18,13 @@ export interface Scope {
   readonly allow: List;
   readonly alsoAllow: List;
   readonly deny: List;
-  /** An allow list without any core entry only opts plugin tools in; core tools stay (spec 1.8 R4, 1.9). */
+  /** An allow list without any core entry only opts in plugin tools; core tools stay allowed (docs/decisions/0034). */
   readonly restricts: boolean;
 }
 
 export interface Scopes {
   readonly global: Scope;
-  /** Present when the agent stands in `agents.list`, even without `tools`. */
+  /** Present when the agent is in `agents.list`, even without `tools`. */
   readonly agent: Scope | undefined;
   readonly agentTools: ToolsSection;
   readonly globalProvider: Scope | undefined;
@@ -63,7 +63,7 @@ export function toList(path: string | undefined, texts: readonly string[] = [], 
   return path === undefined ? { entries } : { path, entries };
 }
 
-/** Ruling 7: of all keys that fit the model only the most specific one counts. */
+/** Of all keys that match the model, only the most specific one counts (docs/decisions/0007-by-provider-most-specific.md). */
 function providerScope(
   { path }: Scope,
   byProvider: ToolsSection["byProvider"] = {},
@@ -76,7 +76,7 @@ function providerScope(
   return toScope(under(`${path}.byProvider`, key), written, vocabulary);
 }
 
-/** Entries that name plugin tools outright: they wake optional tools and are not stripped by a profile (R1). */
+/** Entries that name plugin tools explicitly: they opt in optional tools, and a profile does not remove them (R1). */
 export function optInsOf({ allow, alsoAllow }: Scope): List[] {
   return [onlyOptIns(allow), onlyOptIns(alsoAllow)];
 }

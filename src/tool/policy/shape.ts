@@ -1,9 +1,9 @@
-// What the policy engine reads and what it answers: plain shapes that the config satisfies, so it can be tested alone.
+// What the policy engine reads and returns: plain types that the config satisfies, so that it can be tested alone.
 
 import type { Decision as WireDecision, LayerVerdict as WireLayerVerdict } from "../../protocol/methods/tools.ts";
 export type Profile = "minimal" | "coding" | "messaging" | "full";
 
-/** One `{allow, deny, alsoAllow}` object, wherever it stands in the config. */
+/** One `{allow, deny, alsoAllow}` object, anywhere in the config. */
 export interface ToolLists {
   readonly allow?: readonly string[] | undefined;
   readonly alsoAllow?: readonly string[] | undefined;
@@ -31,22 +31,24 @@ export interface PolicyConfig {
           | undefined;
       }
     | undefined;
-  /** Each channel nests its groups in its own way; `room.ts` walks them. */
+  /** Each channel nests its groups in its own way; group.ts reads them. */
   readonly channels?: object | undefined;
 }
 
 export interface PluginTools {
   readonly id: string;
   readonly tools: readonly { readonly name: string; readonly optional?: boolean | undefined }[];
+  /** An MCP server: its tools are in `group:mcp`, and a list may name one before it is known. */
+  readonly mcp?: true;
 }
 
-/** All tools there are. `core` may be any set or map keyed by name. */
+/** All tools that exist. `core` may be any set or map keyed by name. */
 export interface ToolUniverse {
   readonly core: { has(name: string): boolean; keys(): Iterable<string> };
   readonly plugins: readonly PluginTools[];
 }
 
-/** The group, room or channel a session speaks in. Ids must be the platform's immutable ones, never display names. */
+/** The group or channel of a session. Ids must be the platform's immutable ones, never display names. */
 export interface GroupContext {
   readonly channel: string;
   readonly accountId?: string | undefined;
@@ -55,14 +57,14 @@ export interface GroupContext {
   readonly teamId?: string | undefined;
   /** Forum topic inside the group. */
   readonly topicId?: string | undefined;
-  /** The channel a thread hangs under; its policy holds where the thread has none. */
+  /** The parent channel of a thread; its policy applies when the thread has none. */
   readonly parentId?: string | undefined;
   readonly senderIds: readonly string[];
 }
 
 /** A list that comes with the call itself (a cron job's `toolsAllow`, a hook): it can only narrow. */
 export interface CallLimit {
-  /** Where it is written, for people. */
+  /** Where it is written, for messages. */
   readonly path: string;
   readonly allow?: readonly string[] | undefined;
   readonly deny?: readonly string[] | undefined;
@@ -72,16 +74,16 @@ export interface PolicyInput {
   readonly config: PolicyConfig;
   readonly universe: ToolUniverse;
   readonly agentId: string;
-  /** `provider/model` actually used for this attempt; ask again on fail-over. Without one, provider rules do not apply. */
+  /** `provider/model` actually used for this attempt; decide again after failover. Without one, provider rules do not apply. */
   readonly model?: string | undefined;
   readonly group?: GroupContext | undefined;
   readonly sandboxed: boolean;
   readonly subagent: boolean;
-  /** Each narrows for itself. */
+  /** Each limit narrows on its own. */
   readonly limit?: CallLimit | readonly CallLimit[] | undefined;
 }
 
-/** Two gates, the nine layers of the documents in their order, and the caller's own limit. */
+/** Two gates, the nine layers of the documentation in order, and the limit of the call. */
 export const layerNames = [
   "known",
   "optional",

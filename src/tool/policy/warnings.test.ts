@@ -1,11 +1,11 @@
-// What is said about doubtful lists when a config is loaded.
+// Warnings about doubtful lists when a config is loaded.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { subjectOf, universeOf } from "./policy.cases.ts";
 import { listWarnings } from "./warnings.ts";
 
-void test("every unknown entry, with its path, the nearest name and the fate of the list", () => {
+void test("warns about every unknown entry with its path, the nearest name and the effect", () => {
   const config = {
     tools: {
       allow: ["web_fecth", "slack"],
@@ -43,7 +43,7 @@ void test("every unknown entry, with its path, the nearest name and the fate of 
   ]);
 });
 
-void test("the sentences", () => {
+void test("explains each warning in one sentence", () => {
   const config = {
     tools: { allow: ["web_fecth"], deny: ["exce"], subagents: { tools: { allow: ["raed"] } } },
     agents: { list: [{ id: "main", tools: { allow: ["read", "zz"] } }] },
@@ -59,7 +59,7 @@ void test("the sentences", () => {
   );
 });
 
-void test("allow beside alsoAllow is an error", () => {
+void test("rejects allow together with alsoAllow", () => {
   const lists = { allow: ["read"], alsoAllow: ["wf"] };
   const config = { tools: { byProvider: { openai: lists } }, agents: { list: [{ id: "a", tools: lists }] } };
   assert.deepEqual(
@@ -71,7 +71,7 @@ void test("allow beside alsoAllow is an error", () => {
   );
 });
 
-void test("two spellings of one provider, and plugin tools that are skipped", () => {
+void test("warns about two spellings of one provider and about skipped plugin tools", () => {
   const universe = universeOf([{ id: "evil", tools: [{ name: "Exec" }] }]);
   const config = { tools: { byProvider: { OpenAI: {}, openai: {}, "z.ai/glm": {}, "ZAI/GLM": {} } } };
   assert.deepEqual(
@@ -79,12 +79,12 @@ void test("two spellings of one provider, and plugin tools that are skipped", ()
     [
       'tools.byProvider.openai: means the same provider as "OpenAI"; only that one is read',
       'tools.byProvider.ZAI/GLM: means the same provider as "z.ai/glm"; only that one is read',
-      'plugin "evil": its tool "Exec" is skipped, as that is a core name',
+      'plugin "evil": its tool "Exec" is skipped, because that is a core name',
     ],
   );
 });
 
-void test("a good config is passed over in silence, and a huge bad list does not hold up the start", () => {
+void test("has no warning for a good config, and handles a huge bad list quickly", () => {
   const good = {
     tools: { allow: ["*", "GROUP:FS", "bash", "wf", "wf_danger", "group:plugins", "s*"], deny: ["apply-patch"] },
   };

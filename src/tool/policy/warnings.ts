@@ -2,12 +2,12 @@
 import { nearest } from "../../core/nearest.ts";
 import { isRecord } from "../../core/record.ts";
 import { getAt } from "../../config/path.ts";
-import { coreGroups, pluginsGroup } from "./groups.ts";
+import { coreGroups, mcpGroup, pluginsGroup } from "./groups.ts";
 import { kindOf, vocabularyOf, type Vocabulary } from "./match.ts";
 import { under } from "./path.ts";
 import { canonicalKey } from "./provider.ts";
 import type { PolicyConfig, ToolLists, ToolsSection, ToolUniverse } from "./shape.ts";
-import { quote, short } from "./wording.ts";
+import { quote, short } from "./safe-text.ts";
 
 export interface ListWarning {
   readonly kind: "unknown-entry" | "allow-with-also-allow" | "provider-twice" | "plugin-clash";
@@ -16,7 +16,7 @@ export interface ListWarning {
   readonly path: string;
   readonly entry?: string;
   readonly nearest?: string;
-  /** The whole list is set aside, since it names no known tool. */
+  /** The whole list is ignored, because it names no known tool. */
   readonly ignored: boolean;
   readonly message: string;
 }
@@ -24,11 +24,11 @@ export interface ListWarning {
 interface Found {
   readonly path: string;
   readonly lists: ToolLists;
-  /** Standing lists of unknown names are ignored; lists that confine one place stay in force. */
-  readonly liveStatus: boolean;
+  /** Lists of a scope are ignored when they name only unknown tools; lists that confine one place stay in force. */
+  readonly isScope: boolean;
 }
 
-/** A spelling is suggested for this many entries at most, so that a huge list cannot hold up a start. */
+/** A spelling is suggested for at most this many entries, so that a huge list cannot delay the start. */
 const MAX_SUGGESTIONS = 50;
 
 export function listWarnings(config: PolicyConfig, universe: ToolUniverse): ListWarning[] {
@@ -39,7 +39,7 @@ export function listWarnings(config: PolicyConfig, universe: ToolUniverse): List
     ...providerTwice(config),
     ...vocabulary.clashes.map(({ plugin, tool, with: owner }): ListWarning => {
       const taken = owner === "core" ? "a core name" : `the name of a tool of plugin ${quote(owner)}`;
-      const message = `plugin ${quote(plugin)}: its tool ${quote(tool)} is skipped, as that is ${taken}`;
+      const message = `plugin ${quote(plugin)}: its tool ${quote(tool)} is skipped, because that is ${taken}`;
       return { kind: "plugin-clash", level: "warning", path: "plugins", entry: tool, ignored: false, message };
     }),
   ];
@@ -59,8 +59,8 @@ function allLists(config: PolicyConfig): Found[] {
 
 function sectionLists(path: string, section: ToolsSection = {}): Found[] {
   return [
-    { path, lists: section, liveStatus: true },
-    ...providersOf(path, section).map(({ key, lists }) => ({ path: key, lists, liveStatus: true })),
+    { path, lists: section, isScope: true },
+    ...providersOf(path, section).map(({ key, lists }) => ({ path: key, lists, isScope: true })),
     ...confining(`${path}.sandbox.tools`, section.sandbox?.tools),
   ];
 }
@@ -73,10 +73,10 @@ function providersOf(
 }
 
 function confining(path: string, lists: ToolLists | undefined): Found[] {
-  return lists === undefined ? [] : [{ path, lists, liveStatus: false }];
+  return lists === undefined ? [] : [{ path, lists, isScope: false }];
 }
 
-/** Every `tools` and `toolsBySender` below the channels, however deep the channel nests its rooms. */
+/** Every `tools` and `toolsBySender` below the channels, at any depth. */
 function roomLists(path: string, map: object): Found[] {
   return Object.entries(map).flatMap(([key, node]: [string, unknown]) => {
     if (!isRecord(node)) return [];
@@ -99,16 +99,16 @@ function roomLists(path: string, map: object): Found[] {
 
 function conflict({ path, lists: { allow, alsoAllow } }: Found): ListWarning[] {
   if (allow === undefined || alsoAllow === undefined || allow.length === 0 || alsoAllow.length === 0) return [];
-  const message = `${short(path, 120)}: allow and alsoAllow cannot stand side by side; put all entries into one of them`;
+  const message = `${short(path, 120)}: allow and alsoAllow exclude each other; put all entries into one of them`;
   return [{ kind: "allow-with-also-allow", level: "error", path, ignored: false, message }];
 }
 
-function unknownEntries({ path, lists, liveStatus }: Found, vocabulary: Vocabulary, suggest: Suggest): ListWarning[] {
+function unknownEntries({ path, lists, isScope }: Found, vocabulary: Vocabulary, suggest: Suggest): ListWarning[] {
   return (["allow", "alsoAllow", "deny"] as const).flatMap((key) => {
     const entries = (lists[key] ?? []).map((text, index) => vocabulary.entry(text, index));
     const unknown = entries.filter((entry) => kindOf(entry, vocabulary) === "unknown");
     const dead = key === "allow" && unknown.length === entries.length;
-    const ignored = dead && liveStatus;
+    const ignored = dead && isScope;
     const effect = key === "deny" ? "it denies nothing" : effectOf(dead, ignored);
     return unknown.map(({ text, index }): ListWarning => {
       const near = suggest(text);
@@ -129,7 +129,7 @@ function effectOf(dead: boolean, ignored: boolean): string {
 type Suggest = (entry: string) => string | undefined;
 
 function suggester({ tools }: Vocabulary): Suggest {
-  const known = [...tools.keys(), ...coreGroups.keys(), pluginsGroup];
+  const known = [...tools.keys(), ...coreGroups.keys(), pluginsGroup, mcpGroup];
   let left = MAX_SUGGESTIONS;
   return (entry) => {
     left -= 1;

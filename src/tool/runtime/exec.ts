@@ -4,8 +4,7 @@ import { EXEC_ASK, EXEC_HOST, EXEC_SECURITY } from "../../exec/route.ts";
 import { describeRoute } from "../../exec/describe-route.ts";
 import type { Exec } from "../../exec/exec.ts";
 import type { ExecOutcome } from "../../exec/result.ts";
-import { nonBlank } from "../parameter.ts";
-import { defineTool, type Tool, type ToolResult } from "../tool.ts";
+import { defineTool, nonBlank, type Tool, type ToolResult } from "../tool.ts";
 import { foldArguments } from "../fold-arguments.ts";
 
 const params = Type.Object(
@@ -36,15 +35,24 @@ const params = Type.Object(
       }),
     ),
     host: Type.Optional(
-      Type.Enum([...EXEC_HOST], { type: "string", description: "Where to run (default: as configured)." }),
+      Type.Enum([...EXEC_HOST], {
+        type: "string",
+        description: "Where to run (default: as configured).",
+      }),
     ),
     security: Type.Optional(
-      Type.Enum([...EXEC_SECURITY], { type: "string", description: "Stricter security for this call." }),
+      Type.Enum([...EXEC_SECURITY], {
+        type: "string",
+        description: "Stricter security for this call.",
+      }),
     ),
     ask: Type.Optional(
-      Type.Enum([...EXEC_ASK], { type: "string", description: "Stricter approval rule for this call." }),
+      Type.Enum([...EXEC_ASK], {
+        type: "string",
+        description: "Stricter approval rule for this call.",
+      }),
     ),
-    node: Type.Optional(Type.String({ description: "Node id or name, for host=node." })),
+    node: Type.Optional(Type.String({ description: "Node id or name, with host=node." })),
     elevated: Type.Optional(
       Type.Boolean({ description: "Run on the host instead of in the sandbox (default false)." }),
     ),
@@ -57,7 +65,7 @@ export function createExecTool(exec: Exec): Tool<typeof params, ExecOutcome["det
     name: "exec",
     summary: "Run shell commands",
     description:
-      "Run a shell command and return its output. After yieldMs it continues in the background; follow it with process.",
+      "Run a shell command and return its output. After yieldMs it continues in the background; follow it with process. Standard input is empty unless background, yieldMs or pty is set.",
     params,
     verbatim: true,
     place: ({ config, agent, sandboxed }) => describeRoute(config, agent, sandboxed),
@@ -73,7 +81,7 @@ export function createExecTool(exec: Exec): Tool<typeof params, ExecOutcome["det
   });
 }
 
-/** Warnings first, then what a person would see. */
+/** Warnings first, then the output. */
 function resultOf({ details, warnings, text }: ExecOutcome): ToolResult<ExecOutcome["details"]> {
   return {
     content: [{ type: "text", text: [...warnings, text].join("\n") }],

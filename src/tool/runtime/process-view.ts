@@ -1,4 +1,4 @@
-// What the process tool shows of a background command: a row, new output, a page of its log.
+// What the process tool shows of a background command: a row, new output, or a page of its log.
 import { ToolError } from "../../core/error.ts";
 import type { ProcessSession, ProcessState } from "../../exec/processes.ts";
 import { shownTail, type TailMask } from "../../exec/shown-tail.ts";
@@ -28,7 +28,7 @@ export type ProcessDetails =
       readonly name: string;
       readonly exitCode?: number | null;
       readonly exitSignal?: string;
-      /** The text of this answer: news for poll, the page for log. */
+      /** The text of this result: new output for poll, the page for log. */
       readonly aggregated?: string;
       readonly totalLines?: number;
       readonly totalChars?: number;
@@ -36,7 +36,7 @@ export type ProcessDetails =
       readonly screen?: string;
     };
 
-/** The beginning of a secret at the end of an answer waits for the next one: in two halves no mask would know it. */
+/** The start of a secret at the end of a result waits for the next result, because a mask does not recognize half of it. */
 export interface HeldBack {
   release(entry: ProcessSession, fresh: string, isEnd: boolean): string;
 }
@@ -55,7 +55,7 @@ export function createHeldBack(unfinished: (text: string) => number): HeldBack {
 
 const ROW_TAIL_CHARS = 200;
 const DEFAULT_LINES = 200;
-/** One answer; the rest is one offset away. */
+/** Limit of one result; the rest is available with offset. */
 const MAX_PAGE_CHARS = 200_000;
 
 export function toRow(entry: ProcessSession, now: number, mask: TailMask): ProcessRow {
@@ -78,7 +78,7 @@ export function toRow(entry: ProcessSession, now: number, mask: TailMask): Proce
   };
 }
 
-/** Never waits. What was told once is not told again; how it ended is, until it is forgotten. */
+/** Never waits. Each output is returned once; the exit is repeated until the command is forgotten. */
 export function pollNews(entry: ProcessSession, held: HeldBack): ToolResult<ProcessDetails> {
   const { text: fresh, dropped } = entry.running.output.drain();
   const exit = entry.exit();
@@ -123,7 +123,7 @@ function pageNote(from: number, to: number, total: number): string {
 function fitting(lines: readonly string[]): readonly string[] {
   let room = MAX_PAGE_CHARS;
   const end = lines.findIndex((line) => (room -= line.length + 1) < 0);
-  // One line always fits: a page that shows nothing would never get past it.
+  // At least one line is always returned: an empty page would never get past a long line.
   return end === -1 ? lines : lines.slice(0, Math.max(1, end));
 }
 

@@ -128,7 +128,7 @@ function listAll(entries: readonly ProcessSession[], clock: Clock, mask: TailMas
 
 const typing: ReadonlySet<Arguments["action"]> = new Set(["write", "send-keys", "submit", "paste"]);
 
-/** A yes was for the command as it was shown, and elevated is for who may: what is typed into it afterwards is neither. */
+/** The approval was for the command as shown, and elevated is for listed senders: later input is covered by neither. */
 function ownersOnly({ id }: ProcessSession): ToolError {
   const error = `${id} runs with the owner's approval, and untrusted content led to this turn: it may not send input`;
   return new ToolError("process.owner-only", error, {
@@ -137,13 +137,13 @@ function ownersOnly({ id }: ProcessSession): ToolError {
   });
 }
 
-/** A shell that stands open is a way to run commands: no sandbox leads to one outside, and a stranger's chat to no other. */
+/** An open shell is a way to run commands: a sandbox must not reach one outside, and an untrusted chat none but its own. */
 function mayReach({ session, sandboxed }: ProcessSession, call: ToolCall, isConfined: boolean): boolean {
   if (session === call.session) return true;
   return !isConfined && (!call.sandboxed || sandboxed);
 }
 
-/** Unknown, expired, out of reach and another agent's answer alike, so that nobody can probe for other people's. */
+/** Unknown, expired, unreachable and foreign commands give the same error, so that callers cannot probe for them. */
 function entryOf(
   processes: ProcessTable,
   { action, sessionId }: Arguments,
@@ -183,7 +183,7 @@ async function write(entry: ProcessSession, { data, eof = false }: Arguments): P
   return answer(entry, eof ? "Written; input closed." : "Written.");
 }
 
-/** The marks around pasted text mean something to a terminal program only. */
+/** Only a terminal program understands the marks around pasted text. */
 async function paste(
   entry: ProcessSession,
   { text, bracketed = true }: Arguments,
@@ -244,7 +244,7 @@ async function send(entry: ProcessSession, bytes: Buffer, text: string): Promise
   return answer(entry, text);
 }
 
-/** A program that does not read its input must not hold the caller: after this the bytes wait in line. */
+/** A program that does not read its input must not block the caller: after this time the bytes are queued. */
 const PUT_MS = 1000;
 
 async function put(entry: ProcessSession, bytes: Buffer): Promise<void> {
@@ -252,14 +252,16 @@ async function put(entry: ProcessSession, bytes: Buffer): Promise<void> {
   const { promise: waited, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, PUT_MS);
   const taken = entry.running.write(bytes);
-  // Nobody listens any more once the time is over.
+  // After the timeout, no caller waits for this promise.
   taken.catch(() => resolve());
   try {
     await Promise.race([taken, waited]);
   } catch (error) {
     if (!(error instanceof OpenClawError)) throw error;
     if (error.code !== "exec.input-full") throw inputClosed(entry);
-    throw new ToolError("process.input-full", `${entry.id}: ${error.message}`, { hint: error.hint ?? "kill it" });
+    throw new ToolError("process.input-full", `${entry.id}: ${error.message}`, {
+      hint: error.hint ?? "end it with action=kill",
+    });
   } finally {
     clearTimeout(timer);
   }
@@ -281,9 +283,12 @@ function inputClosed(entry: ProcessSession): ToolError {
 async function kill(entry: ProcessSession): Promise<ToolResult<ProcessDetails>> {
   const wasRunning = entry.state() === "running";
   entry.noteExitKnown();
-  // Also when it has exited: what it left running in the background goes too.
+  // Also after it has exited: this ends what it left running in the background.
   await entry.running.end("killed");
-  return answer(entry, wasRunning ? `Killed ${entry.id} and all it started.` : `${entry.id} had already ended.`);
+  return answer(
+    entry,
+    wasRunning ? `Killed ${entry.id} and every process it started.` : `${entry.id} had already ended.`,
+  );
 }
 
 async function clear(processes: ProcessTable, entry: ProcessSession): Promise<ToolResult<ProcessDetails>> {

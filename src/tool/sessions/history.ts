@@ -7,9 +7,8 @@ import { readHistory } from "../../session/history.ts";
 import { findSession } from "../../session/session.ts";
 import { maySee, type Viewer } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
-import { nonBlank } from "../parameter.ts";
 import type { TrustChecks } from "../trust.ts";
-import { defineTool, json, type ToolCall } from "../tool.ts";
+import { defineTool, json, nonBlank, type ToolCall } from "../tool.ts";
 
 const MAX_BYTES = 65_536;
 const MAX_MESSAGES = 1000;
@@ -50,14 +49,14 @@ export const createSessionsHistory = (deps: HistoryToolDeps) =>
         truncated: dropped || cut,
         droppedMessages: dropped,
         contentTruncated: cut,
-        // A reader that quotes from here must know that something was taken out.
+        // A reader that quotes from here must know that something was removed.
         contentRedacted: redacted,
         bytes,
       });
     },
   });
 
-/** Unknown and not visible answer alike, so that nobody can probe for other people's sessions. */
+/** Unknown and invisible sessions give the same error, so that callers cannot probe for them. */
 export async function visibleSession(
   deps: TrustChecks & { readonly store: Pick<Store, "sessions"> },
   keyOrId: string,
@@ -71,7 +70,7 @@ export async function visibleSession(
     hint:
       viewer.isConfined === true
         ? 'a chat with other people sees only itself; the owner can change that with agents.defaults.sandbox.sessionToolsVisibility: "all"'
-        : "sessions_list shows the sessions you may see; the owner can open those of other agents with tools.agentToAgent",
+        : "sessions_list shows the sessions you may see; the owner can make those of other agents visible with tools.agentToAgent",
   });
 }
 

@@ -41,7 +41,7 @@ export const createSessionsList = (deps: ListToolDeps) =>
         activeMinutes: Type.Optional(
           Type.Integer({
             minimum: 1,
-            description: "Only sessions active in the last so many minutes.",
+            description: "Only sessions active within this many minutes (default: any time).",
           }),
         ),
         messageLimit: Type.Optional(
@@ -56,12 +56,12 @@ export const createSessionsList = (deps: ListToolDeps) =>
     intent: () => ({ does: "look" }),
     async run(args, call) {
       const { kinds: wanted, activeMinutes, limit = DEFAULT_ROWS } = args;
-      const wish = {
+      const filter = {
         kinds: wanted?.length === 0 ? undefined : wanted,
         activeSince: activeMinutes === undefined ? undefined : deps.clock.now() - activeMinutes * 60_000,
         limit: Math.min(limit, MAX_ROWS),
       };
-      const records = await visibleSessions(deps.store.sessions, await viewerOf(deps, call), wish, call.config);
+      const records = await visibleSessions(deps.store.sessions, await viewerOf(deps, call), filter, call.config);
       const sessions = await Promise.all(
         records.map((record) => toRow(record, args.messageLimit ?? 0, call, deps.store)),
       );

@@ -2,8 +2,7 @@
 import { ToolError } from "../../core/error.ts";
 import { Type } from "../../core/schema.ts";
 import type { SessionMessages } from "../../session/session-messages.ts";
-import { nonBlank } from "../parameter.ts";
-import { defineTool, json } from "../tool.ts";
+import { defineTool, json, nonBlank } from "../tool.ts";
 
 const DEFAULT_SECONDS = 30;
 /** The call itself ends after half an hour. */

@@ -1,20 +1,19 @@
-// The sessions_spawn tool: starts a sub-agent whose result is announced in this session.
+// The sessions_spawn tool: starts a subagent whose result is announced in this session.
 import { Type } from "../../core/schema.ts";
 import type { Subagents } from "../../session/subagents.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { coreTools } from "../policy/groups.ts";
-import { nonBlank } from "../parameter.ts";
-import { defineTool, json } from "../tool.ts";
+import { defineTool, json, nonBlank } from "../tool.ts";
 
 export const createSessionsSpawn = (deps: { readonly children: () => Pick<Subagents, "spawn"> }) =>
   defineTool({
     name: "sessions_spawn",
-    summary: "Start a sub-agent for a task",
+    summary: "Start a subagent for a task",
     description:
-      "Start a sub-agent that works on one task in the background. The result arrives later as a message; do not poll for it.",
+      "Start a subagent that works on one task in the background. The result arrives later as a message; do not poll for it.",
     params: Type.Object(
       {
-        task: nonBlank("Complete instructions; the sub-agent does not see this conversation."),
+        task: nonBlank("Complete instructions; the subagent does not see this conversation."),
         label: Type.Optional(Type.String({ description: "Short name to recognize it by." })),
         agentId: Type.Optional(Type.String({ description: "Agent to run it, from agents_list (default: you)." })),
         model: Type.Optional(Type.String({ description: "Model as provider/model (default: as configured)." })),
@@ -36,7 +35,7 @@ export const createSessionsSpawn = (deps: { readonly children: () => Pick<Subage
       { additionalProperties: false },
     ),
     prepare: (raw) => foldArguments(raw, { timeoutSeconds: "runTimeoutSeconds" }),
-    intent: ({ label, agentId }) => ({ does: "send", to: `sub-agent ${label ?? agentId ?? ""}`.trim() }),
+    intent: ({ label, agentId }) => ({ does: "send", to: `subagent ${label ?? agentId ?? ""}`.trim() }),
     async run(args, call) {
       const { agent, session, sandboxed, turn } = call;
       const tools = call.offers?.() ?? [...coreTools.keys()].filter((name) => call.allows(name));

@@ -11,8 +11,7 @@ import { mayChange } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
 import type { TrustChecks } from "../trust.ts";
 import { subjectOf } from "../subject.ts";
-import { nonBlank } from "../parameter.ts";
-import { defineTool, type ToolCall } from "../tool.ts";
+import { defineTool, nonBlank, type ToolCall } from "../tool.ts";
 import { visibleSession } from "./history.ts";
 
 export interface StatusDeps extends TrustChecks {
@@ -68,7 +67,7 @@ async function setModel(
 ): Promise<SessionRecord> {
   if (!mayChange(call, record, call.config)) {
     throw new ToolError("session.not-yours", `${call.session} may not change session ${record.key}`, {
-      hint: "change your own session only",
+      hint: "leave out sessionKey to change your own session",
     });
   }
   if (model === "default")
@@ -83,14 +82,14 @@ async function setModel(
   });
 }
 
-async function resolveModel(wish: string, config: Config, liveStatus: LiveStatus | undefined): Promise<ModelRef> {
+async function resolveModel(name: string, config: Config, liveStatus: LiveStatus | undefined): Promise<ModelRef> {
   const { pickListedModel } = await import("../../model/pick.ts");
-  if (liveStatus !== undefined) return pickListedModel(wish, config, await liveStatus.models());
+  if (liveStatus !== undefined) return pickListedModel(name, config, await liveStatus.models());
   const { allModels } = await import("../../model/catalog.ts");
-  return pickListedModel(wish, config, allModels(config, []));
+  return pickListedModel(name, config, allModels(config, []));
 }
 
-/** The same family of facts as /status. What only a running gateway knows is left out elsewhere. */
+/** The same facts as /status. Facts that only a running gateway knows are left out elsewhere. */
 async function describe(record: SessionRecord, call: ToolCall, deps: StatusDeps): Promise<string> {
   const entry = entryOf(record);
   const { clock, version } = deps;
@@ -140,7 +139,7 @@ async function usageLine(record: SessionRecord, liveStatus: LiveStatus | undefin
   return `Usage: ${input} tokens in, ${output} out${cost}`;
 }
 
-/** The caller knows of itself; of another session its key tells. */
+/** The call knows about its own session; for another session its key tells. */
 function isSandboxed(record: SessionRecord, call: ToolCall): boolean {
   return record.key === call.session ? call.sandboxed : subjectOf({ sessionKey: record.key }, call.config).sandboxed;
 }

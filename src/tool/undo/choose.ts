@@ -3,22 +3,22 @@ import { OpenClawError } from "../../core/error.ts";
 import type { Turn } from "./record.ts";
 
 export interface TurnRequest {
-  /** The number of a turn. */
+  /** The number of the turn. */
   readonly turn?: number | undefined;
-  /** Takes back the last undo instead. */
+  /** Reverts the last undo instead. */
   readonly redo?: boolean | undefined;
 }
 
-export interface LiveStatus {
+export interface TurnState {
   readonly turn: Turn;
-  /** Taken back, and not put again since. */
+  /** Undone, and not redone since. */
   readonly undone: boolean;
 }
 
-/** Oldest first, as they come in. An undo that was itself undone does not count. */
-export function standings(turns: readonly Turn[]): LiveStatus[] {
+/** In the given order, oldest first. An undo that was undone itself does not count. */
+export function toTurnStates(turns: readonly Turn[]): TurnState[] {
   const undone = new Set<number>();
-  // From the newest on, so that whether an undo stands is known before what it took back is looked at.
+  // From the newest on, so that it is known whether an undo is in effect before the turn it undid is checked.
   for (const { seq, head, done } of turns.toReversed()) {
     if (head.undoes !== undefined && done && !undone.has(seq)) undone.add(head.undoes);
   }
@@ -26,24 +26,24 @@ export function standings(turns: readonly Turn[]): LiveStatus[] {
 }
 
 /** Throws `undo.nothing`, `undo.unknown-turn` or `undo.already`. */
-export function chooseTurn(all: readonly LiveStatus[], { turn: wanted, redo = false }: TurnRequest): Turn {
+export function chooseTurn(all: readonly TurnState[], { turn: wanted, redo = false }: TurnRequest): Turn {
   if (wanted !== undefined) return numbered(all, wanted);
   const depths = depthsOf(all);
-  const suits = ({ turn }: LiveStatus): boolean => (redo ? isOdd(depths.get(turn.seq)) : depths.get(turn.seq) === 0);
-  const open = all.filter((liveStatus) => !liveStatus.undone && liveStatus.turn.files.size > 0 && suits(liveStatus));
+  const suits = ({ turn }: TurnState): boolean => (redo ? isOdd(depths.get(turn.seq)) : depths.get(turn.seq) === 0);
+  const open = all.filter((state) => !state.undone && state.turn.files.size > 0 && suits(state));
   const found = open.at(-1)?.turn;
   if (found !== undefined) return found;
   throw new OpenClawError(
     "undo.nothing",
-    redo ? "there is no undo to take back in this session" : "there is nothing to undo in this session",
+    redo ? "there is no undo to revert in this session" : "there is no file change to undo in this session",
     { hint: "openclaw sessions undo --list" },
   );
 }
 
 const isOdd = (depth = 0): boolean => depth % 2 === 1;
 
-/** 0 for work, 1 for an undo of it, 2 for the undo of that undo … An old turn that is gone counts as work. */
-function depthsOf(all: readonly LiveStatus[]): ReadonlyMap<number, number> {
+/** 0 for work, 1 for an undo of it, 2 for the undo of that undo … An old turn that was deleted counts as work. */
+function depthsOf(all: readonly TurnState[]): ReadonlyMap<number, number> {
   const depths = new Map<number, number>();
   for (const { turn } of all) {
     const { undoes } = turn.head;
@@ -52,11 +52,11 @@ function depthsOf(all: readonly LiveStatus[]): ReadonlyMap<number, number> {
   return depths;
 }
 
-function numbered(all: readonly LiveStatus[], wanted: number): Turn {
+function numbered(all: readonly TurnState[], wanted: number): Turn {
   const found = all.find(({ turn }) => turn.seq === wanted);
   const hint = "openclaw sessions undo --list";
   if (found === undefined)
-    throw new OpenClawError("undo.unknown-turn", `no turn ${wanted} is kept in this session`, { hint });
-  if (found.undone) throw new OpenClawError("undo.already", `turn ${wanted} was undone already`, { hint });
+    throw new OpenClawError("undo.unknown-turn", `turn ${wanted} is not in the undo history of this session`, { hint });
+  if (found.undone) throw new OpenClawError("undo.already", `turn ${wanted} was already undone`, { hint });
   return found.turn;
 }

@@ -1,21 +1,21 @@
-// Opens the undo history of one state folder; loaded with the first change to a file.
+// Opens the undo history of one state folder; loaded with the first change of a file.
 import type { Log } from "../../base/log.ts";
-import { createKeeper, type Keeper, type KeepLimits } from "./keep.ts";
+import { createFileSaver, type FileSaver, type SaveLimits } from "./file-saver.ts";
 import { pruneAll, pruneLimits, pruneSession, type PruneLimits } from "./prune.ts";
 import { createUndo, type Undo, type UndoDeps } from "./undo.ts";
 
-export interface EngineDeps extends Omit<UndoDeps, "keeper"> {
+export interface EngineDeps extends Omit<UndoDeps, "fileSaver"> {
   readonly log: Log;
-  readonly limits?: Partial<KeepLimits & PruneLimits>;
+  readonly limits?: Partial<SaveLimits & PruneLimits>;
 }
 
 export interface UndoEngine extends Undo {
-  readonly keeper: Keeper;
-  /** Resolves when nothing is being dropped. */
+  readonly fileSaver: FileSaver;
+  /** Resolves when no deletion is in progress. */
   settle(): Promise<void>;
 }
 
-/** Those of a session, and all there are, are looked at once in so many: weighing them costs more than keeping one. */
+/** Old turns of a session, and of all sessions, are deleted only every so many turns, because measuring them is slow. */
 const SESSION_EVERY = 10;
 const ALL_EVERY = 50;
 
@@ -24,16 +24,16 @@ export function createUndoEngine(deps: EngineDeps): UndoEngine {
   const bounds = { ...pruneLimits, ...limits };
   let count = 0;
   let pruning = Promise.resolve();
-  const mayDrop = (folder: string): Promise<boolean> => keeper.close(folder);
+  const mayDrop = (folder: string): Promise<boolean> => fileSaver.close(folder);
   const prune = async (sessionAt: string, all: boolean): Promise<void> => {
     try {
       await pruneSession(sessionAt, mayDrop, bounds);
       if (all) await pruneAll(base, mayDrop, bounds);
     } catch (error) {
-      log.warn("old copies for undo could not be dropped", { error });
+      log.warn("old undo copies could not be deleted", { error });
     }
   };
-  const keeper = createKeeper({
+  const fileSaver = createFileSaver({
     base,
     clock,
     limits,
@@ -41,9 +41,9 @@ export function createUndoEngine(deps: EngineDeps): UndoEngine {
       const all = count % ALL_EVERY === 0;
       count += 1;
       if (!all && seq % SESSION_EVERY !== 0) return;
-      // One after the other and behind the work that asked for it.
+      // One after the other, and after the work that asked for it.
       pruning = pruning.then(() => prune(sessionAt, all));
     },
   });
-  return { ...createUndo({ ...deps, keeper }), keeper, settle: () => pruning };
+  return { ...createUndo({ ...deps, fileSaver }), fileSaver, settle: () => pruning };
 }

@@ -14,11 +14,11 @@ export type { UndoneFile };
 
 export interface UndoPlan {
   readonly files: readonly UndoneFile[];
-  /** Of those, the ones that hold what neither this turn nor anybody before it wrote. */
+  /** Paths of files that another program or person changed after the turn. */
   readonly changedSince: readonly string[];
   readonly changes: readonly Change[];
-  /** Folders that came with the turn, outermost first. */
-  readonly fresh: readonly string[];
+  /** Folders that the turn created, outermost first; removed when they are empty. */
+  readonly createdFolders: readonly string[];
 }
 
 const MAX_BYTES = 50_000_000;
@@ -26,29 +26,29 @@ const DIFF_CHARS = 4000;
 const ALL_DIFF_CHARS = 40_000;
 
 export async function planUndo(root: Root, turn: Turn): Promise<UndoPlan> {
-  const judged: Judged[] = [];
-  let room = ALL_DIFF_CHARS;
+  const planned: PlannedFile[] = [];
+  let charsLeft = ALL_DIFF_CHARS;
   for (const file of turn.files.values()) {
-    const one = await judge(root, turn, file, Math.min(room, DIFF_CHARS));
-    room = Math.max(0, room - (one.shown.diff?.length ?? 0));
-    judged.push(one);
+    const one = await planFile(root, turn, file, Math.min(charsLeft, DIFF_CHARS));
+    charsLeft = Math.max(0, charsLeft - (one.shown.diff?.length ?? 0));
+    planned.push(one);
   }
-  const fresh = new Set([...turn.files.values()].flatMap((file) => file.fresh));
+  const createdFolders = new Set([...turn.files.values()].flatMap((file) => file.fresh));
   return {
-    files: judged.map(({ shown }) => shown),
-    changedSince: judged.flatMap(({ shown, foreign }) => (foreign ? [shown.path] : [])),
-    changes: judged.flatMap(({ change }) => (change === undefined ? [] : [change])),
-    fresh: [...fresh].toSorted((a, b) => a.length - b.length),
+    files: planned.map(({ shown }) => shown),
+    changedSince: planned.flatMap(({ shown, foreign }) => (foreign ? [shown.path] : [])),
+    changes: planned.flatMap(({ change }) => (change === undefined ? [] : [change])),
+    createdFolders: [...createdFolders].toSorted((a, b) => a.length - b.length),
   };
 }
 
-interface Judged {
+interface PlannedFile {
   readonly shown: UndoneFile;
   readonly foreign: boolean;
   readonly change?: Change;
 }
 
-async function judge(root: Root, turn: Turn, file: TurnFile, diffChars: number): Promise<Judged> {
+async function planFile(root: Root, turn: Turn, file: TurnFile, diffChars: number): Promise<PlannedFile> {
   const { path, before } = file;
   if (before !== null && "lost" in before)
     return { shown: { path, does: "not-kept", why: before.lost }, foreign: false };
@@ -66,7 +66,7 @@ async function judge(root: Root, turn: Turn, file: TurnFile, diffChars: number):
   return { shown: { path, does: "restored", ...diffOf(path, bytes, old, diffChars) }, foreign, change };
 }
 
-function removal(path: string, now: Current | undefined, diffChars: number): Pick<Judged, "shown" | "change"> {
+function removal(path: string, now: Current | undefined, diffChars: number): Pick<PlannedFile, "shown" | "change"> {
   if (now === undefined) return { shown: { path, does: "same" } };
   return {
     shown: { path, does: "removed", ...diffOf(path, now.bytes, undefined, diffChars) },
@@ -82,16 +82,16 @@ interface Current extends Pick<FileFacts, "version" | "mode"> {
 async function current(root: Root, path: string): Promise<Current | undefined> {
   const facts = await root.stat(path);
   if (facts === undefined) return undefined;
-  // A link or a folder that took the name since is not the file that was kept.
+  // A link or folder that has the name now is not the file that was saved.
   if (facts.kind !== "file" || facts.real !== path)
-    throw new OpenClawError("undo.moved", `${visible(path)} is not the file it was: its name leads elsewhere now`, {
-      hint: "look at it, and move aside what stands there",
+    throw new OpenClawError("undo.moved", `${visible(path)} is not the same file: its name is now a link or folder`, {
+      hint: "check what has this name now, and move it away",
     });
   const { bytes, version, mode } = await root.read(path, { maxBytes: MAX_BYTES });
   return { bytes, version, mode, hash: hashOf(bytes) };
 }
 
-/** What it was before counts too: then the change never happened, or somebody took it back by hand. */
+/** The old content counts too: then the change did not happen, or a person reverted it by hand. */
 function isOurs({ after, before }: TurnFile, now: Current | undefined): boolean {
   if (now === undefined) return after.has(null) || before === null;
   return after.has(now.hash) || (before !== null && "hash" in before && before.hash === now.hash);
@@ -105,9 +105,9 @@ async function contentOf({ folder }: Turn, path: string, { hash, content }: Copy
   if (bytes !== undefined && hashOf(bytes) === hash) return bytes;
   throw new OpenClawError(
     "undo.damaged",
-    `the copy of ${visible(path)} is ${bytes ? "damaged" : "gone"}; nothing was changed`,
+    `the saved copy of ${visible(path)} is ${bytes ? "damaged" : "missing"}; no file was changed`,
     {
-      hint: "its folder below the state directory's undo was changed by somebody",
+      hint: "another program changed the undo folder in the state directory; restore the file from your own backup",
       details: { path, folder },
     },
   );

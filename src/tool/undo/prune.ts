@@ -16,7 +16,7 @@ export const pruneLimits: PruneLimits = {
   totalBytes: 1_000_000_000,
 };
 
-/** Takes a turn away unless it is at work. */
+/** Releases a turn for deletion unless it is active. */
 export type MayDrop = (folder: string) => Promise<boolean>;
 
 export async function pruneSession(sessionAt: string, mayDrop: MayDrop, limits: PruneLimits): Promise<void> {
@@ -25,12 +25,12 @@ export async function pruneSession(sessionAt: string, mayDrop: MayDrop, limits: 
   for (const [at, seq] of numbers.entries()) {
     const folder = turnFolder(sessionAt, seq);
     bytes += (await weigh(folder)).bytes;
-    // The newest one stays, whatever it weighs: it is the one people mean.
+    // The newest one always stays, at any size, because people mean this one.
     if (at > 0 && (at >= limits.sessionTurns || bytes > limits.sessionBytes)) await drop(folder, mayDrop);
   }
 }
 
-/** The oldest of all go first. Looks at every turn there is, so it is asked for now and then only. */
+/** Deletes the oldest turns of all sessions first. It reads every turn, so it runs only now and then. */
 export async function pruneAll(base: string, mayDrop: MayDrop, limits: PruneLimits): Promise<void> {
   const turns: { readonly folder: string; readonly bytes: number; readonly at: number }[] = [];
   for (const name of await readdir(base).catch(unlessMissing<string[]>([]))) {
@@ -53,7 +53,7 @@ async function drop(folder: string, mayDrop: MayDrop): Promise<boolean> {
   return true;
 }
 
-// A file takes a block and a name even when it is short.
+// Even a short file occupies a disk block and a directory entry.
 const LEAST_BYTES = 4096;
 
 async function weigh(folder: string): Promise<{ bytes: number; at: number }> {

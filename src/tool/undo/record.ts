@@ -12,7 +12,7 @@ const head = Type.Object({
   turn: Type.String(),
   session: Type.String(),
   at: Type.Number(),
-  /** The number of the turn that this one took back. */
+  /** The number of the turn that this one undid. */
   undoes: Type.Optional(Type.Integer()),
 });
 
@@ -20,18 +20,18 @@ const copy = Type.Object({
   hash,
   mode: Type.Integer(),
   size: Type.Integer(),
-  /** The content itself in base64, where it is short: then one flush keeps all. Else a file named by the hash. */
+  /** Short content in base64, so that one flush saves everything. Otherwise the content is in a file named by the hash. */
   content: Type.Optional(Type.String()),
 });
 const lost = Type.Object({ lost: Type.String(), size: Type.Integer() });
 
 const first = Type.Object({
   path: Type.String(),
-  /** Null when nothing had that name. */
+  /** Null when no file had that name. */
   before: Type.Union([copy, lost, Type.Null()]),
-  /** Null when it is to be removed. */
+  /** Null when the file will be removed. */
   after: Type.Union([hash, Type.Null()]),
-  /** Folders that come into being with it, outermost first. */
+  /** Folders that are created with it, outermost first. */
   fresh: Type.Array(Type.String()),
 });
 
@@ -44,7 +44,7 @@ export type Copy = Static<typeof copy>;
 export type FirstChange = Static<typeof first>;
 export type TurnLine = TurnHead | FirstChange | Static<typeof again> | Static<typeof failure> | Static<typeof done>;
 
-/** One file of a turn: what it was before, and every content the turn was about to give it. */
+/** One file of a turn: its content before, and every content that the turn wrote or was about to write. */
 export interface TurnFile {
   readonly path: string;
   readonly before: FirstChange["before"];
@@ -53,12 +53,12 @@ export interface TurnFile {
 }
 
 export interface Turn {
-  /** Counts from 1 within the session, with holes where old turns were dropped. */
+  /** Counts from 1 within the session, with gaps where old turns were deleted. */
   readonly seq: number;
   readonly folder: string;
   readonly head: TurnHead;
   readonly files: ReadonlyMap<string, TurnFile>;
-  /** An undo that came to its end. */
+  /** True for an undo that was completed. */
   readonly done: boolean;
 }
 
@@ -66,7 +66,7 @@ export const LINES = "turn.jsonl";
 
 export const hashOf = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Session keys hold what file names may not. */
+/** Session keys contain characters that file names cannot. */
 export const sessionFolder = (base: string, session: string): string => join(base, hashOf(session).slice(0, 32));
 
 export const turnFolder = (folder: string, seq: number): string => join(folder, String(seq).padStart(8, "0"));
@@ -80,7 +80,7 @@ export async function turnNumbers(folder: string): Promise<number[]> {
     .toSorted((a, b) => a - b);
 }
 
-/** Undefined when its first line is not there or was torn: then nothing was changed under it. */
+/** Undefined when its first line is missing or torn: then nothing was changed under it. */
 export async function readTurn(sessionAt: string, seq: number): Promise<Turn | undefined> {
   const folder = turnFolder(sessionAt, seq);
   const text = await readFile(join(folder, LINES), "utf8").catch(unlessMissing(""));
@@ -107,7 +107,7 @@ function takeLine(files: Map<string, TurnFile & { readonly after: Set<string | n
   else if (checks.again.is(line)) files.get(line.path)?.after.add(line.after);
 }
 
-/** A last line that was torn belongs to a change that never began. */
+/** A torn last line belongs to a change that did not start. */
 function parsed(line: string): unknown[] {
   try {
     return line === "" ? [] : [JSON.parse(line)];

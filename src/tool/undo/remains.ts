@@ -23,7 +23,7 @@ export async function remainsOf(journal: JournalTable, session: string, turn: Tu
 
 const lasting: ReadonlySet<unknown> = new Set(["run", "send", "admin"]);
 
-/** What was refused never happened; what was cut off may have. */
+/** A refused call had no effect; an interrupted one may have. */
 function isEffect({ intent, outcome }: JournalEntry): boolean {
   return outcome !== "refused" && lasting.has(partOf(intent, "does"));
 }

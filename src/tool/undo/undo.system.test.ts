@@ -1,4 +1,4 @@
-// Keeping and taking back, with the real file tools: exact bytes and modes, conflicts, limits, redo, and crashes.
+// Saving and undoing with the real file tools: exact bytes and modes, conflicts, limits, redo, and crashes.
 import assert from "node:assert/strict";
 import {
   chmodSync,
@@ -50,7 +50,7 @@ interface Bench {
     args: object,
     over?: Partial<ToolCall>,
   ) => Promise<ToolResult>;
-  readonly undo: (wish?: UndoRequest) => Promise<UndoReport>;
+  readonly undo: (request?: UndoRequest) => Promise<UndoReport>;
 }
 
 async function openBench(t: TestContext, limits: EngineDeps["limits"] = {}): Promise<Bench> {
@@ -69,7 +69,7 @@ async function openBench(t: TestContext, limits: EngineDeps["limits"] = {}): Pro
     approvalsPath: join(state, "exec-approvals.json"),
     home: state,
     lanes: createLanes(),
-    keeper: { before: (...change) => engine.keeper.before(...change) },
+    fileSaver: { before: (...change) => engine.fileSaver.before(...change) },
   };
   const surroundings = { workspace: ws, workspaceOnly: false, sandboxed: false };
   const engine = createUndoEngine({
@@ -110,11 +110,11 @@ async function openBench(t: TestContext, limits: EngineDeps["limits"] = {}): Pro
       assert.ok(tool);
       return tool.run(args as never, call);
     },
-    undo: (wish = {}) => engine.undo({ session: SESSION, agent: DEFAULT_AGENT, caller: "test" }, wish),
+    undo: (request = {}) => engine.undo({ session: SESSION, agent: DEFAULT_AGENT, caller: "test" }, request),
   };
 }
 
-/** Every file below a folder with its content and permissions, and every folder. */
+/** Every file below a folder with content and permissions, and every folder. */
 function picture(ws: string): Record<string, string> {
   return Object.fromEntries(
     globSync("**/*", { cwd: ws })
@@ -142,7 +142,7 @@ async function code(work: Promise<unknown>): Promise<string> {
   }
 }
 
-test("a turn of several tools is undone as one: contents, modes, names, folders", async (t) => {
+test("undoes a turn of several tools as a whole: contents, modes, names, folders", async (t) => {
   const { ws, run, undo } = await openBench(t);
   writeFileSync(join(ws, "a.txt"), "one\ntwo\n");
   writeFileSync(join(ws, "run.sh"), "echo old\n");
@@ -169,7 +169,7 @@ test("a turn of several tools is undone as one: contents, modes, names, folders"
   assert.match(report.files.find(({ path }) => path.endsWith("a.txt"))?.diff ?? "", /^-ONE\n-TWO\n\+one\n\+two$/m);
 });
 
-test("only the last turn that was not undone is; then the one before; redo takes an undo back", async (t) => {
+test("undoes the last turn that is not undone, then the one before; redo reverts an undo", async (t) => {
   const { ws, run, undo, engine } = await openBench(t);
   const [file] = [join(ws, "a.txt")];
   for (const n of [1, 2, 3]) await run(`t${n}`, "write", { path: "a.txt", content: `v${n}` });
@@ -178,7 +178,7 @@ test("only the last turn that was not undone is; then the one before; redo takes
   assert.deepEqual((await undo()).turn, 2);
   assert.equal(readFileSync(file, "utf8"), "v1");
   const redone = await undo({ redo: true });
-  assert.equal(redone.turn, 5, "the second undo is what is taken back");
+  assert.equal(redone.turn, 5, "redo reverts the second undo");
   assert.equal(readFileSync(file, "utf8"), "v2");
   assert.equal((await undo({ redo: true })).turn, 4);
   assert.equal(readFileSync(file, "utf8"), "v3");
@@ -200,7 +200,7 @@ test("only the last turn that was not undone is; then the one before; redo takes
   assert.equal(await code(undo()), "undo.nothing");
 });
 
-test("a turn is named by its number; one that is undone or unknown is refused", async (t) => {
+test("undoes a turn by its number, and rejects one that is undone or unknown", async (t) => {
   const { ws, run, undo } = await openBench(t);
   await run("t1", "write", { path: "a.txt", content: "a" });
   await run("t2", "write", { path: "b.txt", content: "b" });
@@ -210,7 +210,7 @@ test("a turn is named by its number; one that is undone or unknown is refused", 
   assert.equal(await code(undo({ turn: 9 })), "undo.unknown-turn");
 });
 
-test("what somebody else changed since is not lost: refused with the difference, unless forced; nothing else changes", async (t) => {
+test("refuses to overwrite later changes by others, shows the difference, and undoes with force", async (t) => {
   const { ws, run, undo } = await openBench(t);
   writeFileSync(join(ws, "a.txt"), "a\n");
   await run("t1", "write", { path: "a.txt", content: "agent\n" });
@@ -228,10 +228,10 @@ test("what somebody else changed since is not lost: refused with the difference,
   await undo({ force: true });
   assert.deepEqual(picture(ws), { "a.txt": "644 a\n" });
   await undo({ redo: true });
-  assert.deepEqual(picture(ws), before, "what was written over can be had back");
+  assert.deepEqual(picture(ws), before, "redo restores what force overwrote");
 });
 
-test("a name that became a link, or a folder, is left alone", async (t) => {
+test("leaves a name alone that became a link or a folder", async (t) => {
   const { ws, state, run, undo } = await openBench(t);
   writeFileSync(join(ws, "a.txt"), "old");
   await run("t1", "write", { path: "a.txt", content: "new" });
@@ -249,32 +249,32 @@ test("a name that became a link, or a folder, is left alone", async (t) => {
   assert.equal(readFileSync(join(state, "elsewhere", "b.txt"), "utf8"), "new");
 });
 
-test("files too large to keep are named before the change, in its result, and when it is undone", async (t) => {
+test("names files that are too large to save before the change, in its result, and in the undo", async (t) => {
   const { ws, run, undo } = await openBench(t, { fileBytes: 100 });
   writeFileSync(join(ws, "big.txt"), "x".repeat(101));
   writeFileSync(join(ws, "small.txt"), "small");
-  const told: string[] = [];
+  const notices: string[] = [];
   const seen: string[] = [];
   const progress = (partial: ToolResult): void => {
-    told.push(text(partial));
+    notices.push(text(partial));
     seen.push(readFileSync(join(ws, "big.txt"), "utf8"));
   };
   const result = await run("t1", "write", { path: "big.txt", content: "gone" }, { progress });
-  assert.match(text(result), /big\.txt is too large to keep: undo will not bring it back/);
-  assert.deepEqual([told.length, seen], [1, ["x".repeat(101)]]);
+  assert.match(text(result), /Undo cannot restore the old .*big\.txt: it is too large to save/);
+  assert.deepEqual([notices.length, seen], [1, ["x".repeat(101)]]);
   await run("t1", "write", { path: "small.txt", content: "changed" });
   const { files } = await undo();
   assert.deepEqual(
     files.map(({ path, does, why }) => [path.slice(ws.length + 1), does, why]),
     [
-      ["big.txt", "not-kept", "too large to keep"],
+      ["big.txt", "not-kept", "too large to save"],
       ["small.txt", "restored", undefined],
     ],
   );
   assert.equal(readFileSync(join(ws, "big.txt"), "utf8"), "gone");
 });
 
-test("a change that failed is no part of the turn", async (t) => {
+test("does not count a failed change as part of the turn", async (t) => {
   const { ws, run, undo } = await openBench(t);
   writeFileSync(join(ws, "a.txt"), "a");
   await assert.rejects(run("t1", "edit", { path: "a.txt", oldText: "nope", newText: "x" }));
@@ -284,7 +284,7 @@ test("a change that failed is no part of the turn", async (t) => {
   assert.equal(await code(undo()), "undo.nothing");
 });
 
-test("what cannot be undone is told from the journal of that turn alone", async (t) => {
+test("lists what cannot be undone from the journal of that turn alone", async (t) => {
   const { run, undo, journal } = await openBench(t);
   const entry = { at: Date.now(), agentId: "main", sessionKey: SESSION, caller: "agent", outcome: "ok" } as const;
   const note = (id: string, turn: string, tool: string, intent: unknown, more = {}) =>
@@ -304,7 +304,7 @@ test("what cannot be undone is told from the journal of that turn alone", async 
   });
 });
 
-test("a damaged or missing copy is named, and nothing changes", async (t) => {
+test("names a damaged or missing copy and changes nothing", async (t) => {
   const { ws, state, run, undo } = await openBench(t);
   writeFileSync(join(ws, "a.txt"), "old content ".repeat(10_000));
   writeFileSync(join(ws, "b.txt"), "other ".repeat(20_000));
@@ -320,7 +320,7 @@ test("a damaged or missing copy is named, and nothing changes", async (t) => {
   assert.deepEqual(picture(ws), before);
 });
 
-test("copies are private, and secrets in a difference are hidden", async (t) => {
+test("stores copies privately and redacts secrets in a difference", async (t) => {
   const { ws, state, run, undo } = await openBench(t);
   writeFileSync(join(ws, "a.txt"), "password s3cr3t-value\n", { mode: 0o666 });
   await run("t1", "write", { path: "a.txt", content: "none\n" });
@@ -332,7 +332,7 @@ test("copies are private, and secrets in a difference are hidden", async (t) => 
   assert.doesNotMatch(JSON.stringify(report), /s3cr3t-value/);
 });
 
-test("old turns go: by number, by weight of the session, by weight of all", async (t) => {
+test("deletes old turns by number, by size of the session and by total size", async (t) => {
   const { state, run, engine, undo } = await openBench(t, {
     sessionTurns: 5,
     sessionBytes: 60_000,
@@ -346,7 +346,7 @@ test("old turns go: by number, by weight of the session, by weight of all", asyn
   assert.equal((await undo()).turn, 60);
 });
 
-test("a turn that keeps while others are dropped goes on", async (t) => {
+test("keeps an active turn while others are deleted", async (t) => {
   const { ws, run, engine, undo } = await openBench(t, { sessionTurns: 2 });
   await run("long", "write", { path: "a.txt", content: "1" });
   for (let n = 0; n < 10; n += 1) await run(`x${n}`, "write", { path: "b.txt", content: `${n}` }, { id: `x${n}` });
@@ -356,11 +356,11 @@ test("a turn that keeps while others are dropped goes on", async (t) => {
   assert.deepEqual(Object.keys(picture(ws)), ["b.txt"]);
 });
 
-test("another process, after kill -9 between keeping and changing: nothing was changed, and undo says so", async (t) => {
+test("ignores a change that a killed process recorded but did not make", async (t) => {
   const { ws, state, run, undo } = await openBench(t);
   writeFileSync(join(ws, "a.txt"), "a");
   await run("t1", "write", { path: "a.txt", content: "b" });
-  // The record of a change that never came, as such a process leaves it; and a line torn in the middle.
+  // The record of a change that did not happen, as such a process leaves it, and a line torn in the middle.
   const [lines] = globSync("state/undo/*/*/turn.jsonl", { cwd: state });
   assert.ok(lines);
   const record = readFileSync(join(state, lines), "utf8");
@@ -382,7 +382,7 @@ const action = fc.record({
   content: fc.string({ unit: "grapheme", maxLength: 40 }),
 });
 
-/** The call, or undefined when it makes no sense now; those that fail are part of the game too. */
+/** A call that may make no sense now; failing calls are part of the test. */
 function toCall(
   ws: string,
   { kind, name, other, content }: { kind: string; name: string; other: string; content: string },
@@ -402,8 +402,8 @@ function toCall(
   return patch(`*** Update File: ${name}\n@@\n-${first}\n+${line}`);
 }
 
-test("random turns, then undo of the last k: every byte and every mode is as it was", async (t) => {
-  const rounds = Number(process.env["OPENCLAW_UNDO_ROUNDS"] ?? 40);
+test("restores every byte and every mode after random turns and undo of the last k", async (t) => {
+  const rounds = Number(process.env["OPENCLAW_UNDO_ROUNDS"] ?? 15);
   let [turnsRun, undone] = [0, 0];
   await fc.assert(
     fc.asyncProperty(
@@ -444,6 +444,6 @@ test("random turns, then undo of the last k: every byte and every mode is as it 
   t.diagnostic(`${rounds} runs, ${turnsRun} turns, ${undone} undone, each to the byte`);
 });
 
-/** Folders that a turn left empty may stay when others use them; files must be exact. */
+/** Folders that a turn left empty may stay when others use them; files must match exactly. */
 const files = (all: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "/"));

@@ -10,8 +10,8 @@ import { newId } from "../../base/ids.ts";
 import type { Mask } from "../../base/mask.ts";
 import type { Root } from "../../base/rooted-fs.ts";
 import type { JournalEntry, JournalTable } from "../../store/store.ts";
-import { chooseTurn, standings, type LiveStatus, type TurnRequest } from "./choose.ts";
-import type { UndoKeeper } from "./keep.ts";
+import { chooseTurn, toTurnStates, type TurnState, type TurnRequest } from "./choose.ts";
+import type { UndoFileSaver } from "./file-saver.ts";
 import { planUndo, type UndoPlan } from "./plan.ts";
 import { readTurn, sessionFolder, turnNumbers, type Turn } from "./record.ts";
 import { remainsOf } from "./remains.ts";
@@ -22,11 +22,11 @@ export type { KeptTurn, UndoReport };
 export interface UndoDeps {
   /** `<state>/undo` */
   readonly base: string;
-  readonly keeper: UndoKeeper;
+  readonly fileSaver: UndoFileSaver;
   readonly journal: JournalTable;
   readonly clock: Clock;
   readonly mask: Mask;
-  /** Opens what file tools of that session may use now and holds the files while `use` works. */
+  /** Opens what file tools of that session may use now and locks the files while `use` works. */
   withFiles<T>(
     session: SessionKey,
     paths: readonly string[],
@@ -36,14 +36,14 @@ export interface UndoDeps {
 
 export interface UndoRequest extends TurnRequest {
   readonly dryRun?: boolean | undefined;
-  /** Also over what somebody else wrote since. */
+  /** Also overwrites what others wrote since. */
   readonly force?: boolean | undefined;
 }
 
 export interface UndoWho {
   readonly session: SessionKey;
   readonly agent: AgentId;
-  /** Which door, for the journal. */
+  /** The caller, for the journal. */
   readonly caller: string;
 }
 
@@ -51,21 +51,21 @@ export interface Undo {
   /** Newest first. */
   list(session: SessionKey): Promise<KeptTurn[]>;
   /** Throws `undo.*` and `fs.*`; then nothing was changed. */
-  undo(who: UndoWho, wish: UndoRequest): Promise<UndoReport>;
-  /** Copies of a session that was deleted go with it. */
+  undo(who: UndoWho, request: UndoRequest): Promise<UndoReport>;
+  /** Deletes the copies of a deleted session. */
   forget(session: SessionKey): Promise<void>;
 }
 
 export function createUndo(deps: UndoDeps): Undo {
   return {
     async list(session) {
-      const all = await standingsOf(deps, session);
+      const all = await readTurnStates(deps, session);
       return all.toReversed().map(toKept);
     },
-    async undo(who, wish) {
-      const turn = chooseTurn(await standingsOf(deps, who.session), wish);
+    async undo(who, request) {
+      const turn = chooseTurn(await readTurnStates(deps, who.session), request);
       return deps.withFiles(who.session, [...turn.files.keys()], (root, batches) =>
-        takeBack(deps, who, wish, turn, { root, batches }),
+        takeBack(deps, who, request, turn, { root, batches }),
       );
     },
     async forget(session) {
@@ -74,23 +74,23 @@ export function createUndo(deps: UndoDeps): Undo {
   };
 }
 
-async function standingsOf({ base }: UndoDeps, session: SessionKey): Promise<LiveStatus[]> {
+async function readTurnStates({ base }: UndoDeps, session: SessionKey): Promise<TurnState[]> {
   const folder = sessionFolder(base, session);
   const turns: Turn[] = [];
   for (const seq of await turnNumbers(folder)) {
     const turn = await readTurn(folder, seq);
-    // An undo that was cut off changed nothing, and was put back by who recovered the files.
+    // An interrupted undo changed nothing: the recovery of files reverted it.
     if (turn !== undefined && (turn.head.undoes === undefined || turn.done)) turns.push(turn);
   }
-  return standings(turns);
+  return toTurnStates(turns);
 }
 
-function toKept({ turn: { seq, head, files }, undone }: LiveStatus): KeptTurn {
+function toKept({ turn: { seq, head, files }, undone }: TurnState): KeptTurn {
   const { at, turn: id, undoes } = head;
   return { turn: seq, at, id, undone, ...(undoes === undefined ? {} : { undoes }), files: [...files.keys()] };
 }
 
-interface Ground {
+interface OpenFiles {
   readonly root: Root;
   readonly batches: Batches;
 }
@@ -100,7 +100,7 @@ async function takeBack(
   who: UndoWho,
   { dryRun = false, force = false }: UndoRequest,
   turn: Turn,
-  { root, batches }: Ground,
+  { root, batches }: OpenFiles,
 ): Promise<UndoReport> {
   const plan = masked(await planUndo(root, turn), deps.mask);
   const report = {
@@ -118,11 +118,11 @@ async function takeBack(
 }
 
 async function carryOut(
-  { keeper, journal, clock }: UndoDeps,
+  { fileSaver, journal, clock }: UndoDeps,
   { session, agent, caller }: UndoWho,
   { seq, head }: Turn,
-  { changes, fresh }: UndoPlan,
-  { root, batches }: Ground,
+  { changes, createdFolders }: UndoPlan,
+  { root, batches }: OpenFiles,
 ): Promise<number> {
   const call = { session, turn: newId() };
   const entry: JournalEntry = {
@@ -139,9 +139,9 @@ async function carryOut(
   };
   await journal.record(entry, { durable: true });
   try {
-    const undo = await keeper.beginUndo(call, seq);
+    const undo = await fileSaver.beginUndo(call, seq);
     if (changes.length > 0) {
-      await keeper.before(
+      await fileSaver.before(
         call,
         root,
         changes.map((change) =>
@@ -156,8 +156,8 @@ async function carryOut(
       );
       await batches.commit(root, changes);
     }
-    // Whatever else lies in them by now stays, and they with it.
-    for (const folder of fresh.toReversed()) await removeEmpty(root, folder);
+    // Folders with other content stay.
+    for (const folder of createdFolders.toReversed()) await removeEmpty(root, folder);
     await undo.finish();
     await journal.record({ ...entry, outcome: "ok", durationMs: clock.now() - entry.at }, { durable: true });
     return undo.seq;
@@ -175,7 +175,7 @@ async function removeEmpty(root: Root, folder: string): Promise<void> {
   }
 }
 
-/** A file may hold what must never be printed. */
+/** A file may contain secrets that must never be printed. */
 function masked(plan: UndoPlan, mask: Mask): UndoPlan {
   return {
     ...plan,
@@ -188,9 +188,9 @@ function changedSince(report: Omit<UndoReport, "undo">): OpenClawError {
   const more = report.changedSince.length > 5 ? ` and ${report.changedSince.length - 5} more` : "";
   return new OpenClawError(
     "undo.changed",
-    `changed by somebody else since turn ${report.turn}: ${names.join(", ")}${more}; nothing was undone`,
+    `changed by another person or program since turn ${report.turn}: ${names.join(", ")}${more}; nothing was undone`,
     {
-      hint: "look at the difference; to undo all the same: /undo force, openclaw sessions undo --force",
+      hint: "check the difference; to undo anyway: /undo force, or openclaw sessions undo --force",
       details: { files: report.files, changedSince: report.changedSince },
     },
   );

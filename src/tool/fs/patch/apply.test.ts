@@ -1,4 +1,4 @@
-// Hunks made from a difference between two texts turn the one into the other; hopeless searches end.
+// Hunks made from the difference of two texts turn one into the other; a hopeless search ends.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -16,7 +16,7 @@ const hunkOf = (lines: readonly HunkLine[], over: Partial<Hunk> = {}): Hunk => (
   ...over,
 });
 
-test("a hunk that names the whole file gives exactly the lines it keeps and adds", () => {
+test("returns exactly the kept and added lines for a hunk that covers the whole file", () => {
   const line = fc.constantFrom("a", "b", "  c", "", "ü", "“q”", "\u00a0x ");
   const written = fc.record({ kind: fc.constantFrom("keep", "drop", "add"), text: line } as const);
   fc.assert(
@@ -41,7 +41,7 @@ test("a hunk that names the whole file gives exactly the lines it keeps and adds
   );
 });
 
-test("bytes that no hunk names survive, whatever they are", () => {
+test("keeps every byte that no hunk names", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), fc.uint8Array({ maxLength: 40 }), (head, tail) => {
       const before = Buffer.concat([head, Buffer.from("\nTHE LINE\n"), tail, Buffer.from("\n")]);
@@ -58,7 +58,7 @@ test("bytes that no hunk names survive, whatever they are", () => {
   );
 });
 
-test("a search that would take for ever is given up", () => {
+test("ends a search that would take too long", () => {
   const before = Buffer.from("x\n".repeat(200_000));
   const lines: HunkLine[] = [
     ...Array.from({ length: 2_000 }, (): HunkLine => ({ kind: "keep", text: "x" })),

@@ -1,4 +1,4 @@
-// The lines of a patch between its markers, numbered, one after the other.
+// The lines of a patch between its markers, with their numbers.
 import { ToolError } from "../../../core/error.ts";
 
 const MAX_HUNKS = 5_000;
@@ -6,14 +6,14 @@ const MAX_HUNKS = 5_000;
 const BEGIN = "*** Begin Patch";
 const END = "*** End Patch";
 export const splitIt = "send several smaller patches";
-export const formatHint = `begin with ${BEGIN}, then *** Add File: / *** Update File: / *** Delete File: parts, then ${END}`;
+export const formatHint = `start with ${BEGIN}, then *** Add File:, *** Update File: or *** Delete File: sections, then ${END}`;
 
 export interface Numbered {
   readonly number: number;
   readonly text: string;
 }
 
-/** What stands between the markers. Blank lines and a shell's here-document around them are let pass. */
+/** The lines between the markers. Blank lines and a shell here-document around them are ignored. */
 function envelope(input: string): Numbered[] {
   const all = input
     .split(hasOnlyCr(input) ? "\r" : "\n")
@@ -27,11 +27,11 @@ function envelope(input: string): Numbered[] {
     throw problem("patch.no-end", last?.number ?? 1, `the patch must end with "${END}"`, formatHint);
   const after = end === -1 ? undefined : lines[end + 1];
   if (after !== undefined)
-    throw problem("patch.after-end", after.number, `nothing may follow "${END}"`, "send one patch per call");
+    throw problem("patch.after-end", after.number, `there is text after "${END}"`, "send one patch per call");
   return lines.slice(1);
 }
 
-/** A patch of several lines in which CR alone ends them. */
+/** A patch whose lines end with CR alone. */
 const hasOnlyCr = (input: string): boolean => !input.includes("\n") && /^\s*\*\*\* Begin Patch *\r/.test(input);
 
 function trimmed(lines: readonly Numbered[]): Numbered[] {
@@ -48,7 +48,7 @@ function withoutHereDocument(lines: readonly Numbered[]): readonly Numbered[] {
 }
 
 export interface Reader {
-  /** The line that comes next; undefined at the end marker. */
+  /** The next line; undefined at the end marker. */
   peek(): Numbered | undefined;
   next(): Numbered;
   skipBlank(): void;

@@ -1,13 +1,13 @@
-// The hunks of an update: where each begins, what it keeps, drops and adds.
+// Parses the hunks of an update: where each starts and what it keeps, drops and adds.
 import { visible } from "../../../core/visible.ts";
 import { problem, type Numbered, type Reader } from "./lines.ts";
 
 export interface Hunk {
-  /** Line of the patch it begins at, from 1. */
+  /** Line of the patch where it starts, from 1. */
   readonly line: number;
-  /** Texts of the `@@` lines, each to be found after the one before. */
+  /** Texts of the `@@` lines, each searched after the one before. */
   readonly anchors: readonly string[];
-  /** Lines of the file before it, from a head such as `@@ -17,3 +17,3 @@`: of several places the nearest is meant. */
+  /** Lines of the file before it, from a head such as `@@ -17,3 +17,3 @@`: of several matches the nearest is used. */
   readonly near?: number;
   readonly lines: readonly HunkLine[];
   readonly atEnd: boolean;
@@ -16,7 +16,7 @@ export interface Hunk {
 export interface HunkLine {
   readonly kind: "keep" | "drop" | "add";
   readonly text: string;
-  /** Written as an empty line without the leading blank: context, or a gap the writer left. */
+  /** Written as an empty line without the leading blank: context, or a gap between parts. */
   readonly bare?: true;
 }
 
@@ -38,16 +38,16 @@ export function parseHunks(reader: Reader): Hunk[] {
   return hunks;
 }
 
-/** Only the first hunk may do without its @@ line. */
+/** Only the first hunk may omit its @@ line. */
 function requireBlank({ number, text }: Numbered): void {
   if (text.trim() === "") return;
-  throw problem("patch.bad-line", number, "after the end of the file, a hunk begins with @@", "put @@ before it");
+  throw problem("patch.bad-line", number, "a hunk after *** End of File must start with @@", "put @@ before it");
 }
 
 export const isHeader = (text: string): boolean => text.startsWith("***");
 const isAnchor = (text: string): boolean => text === "@@" || text.startsWith("@@ ");
 
-/** Undefined for empty lines that belong to no hunk. */
+/** Undefined for empty lines outside of hunks. */
 function parseHunk(reader: Reader): Hunk | undefined {
   const line = reader.line();
   const anchors: string[] = [];
@@ -76,17 +76,17 @@ function parseHunk(reader: Reader): Hunk | undefined {
     "patch.empty-hunk",
     line,
     "the hunk has no lines",
-    "lines of a hunk begin with a blank (kept), - (removed) or + (added)",
+    "lines of a hunk start with a blank (kept), - (removed) or + (added)",
   );
 }
 
-/** The head of a unified diff; what it says after the second @@ names a function and is no line of its own. */
+/** The head of a unified diff. Text after the second @@ names a function and is not a line to find. */
 const unifiedHead = /^-(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,\d{1,9})? @@/;
 
 function linesBefore(anchor: string): number | undefined {
   const [, first, count = "1"] = unifiedHead.exec(anchor) ?? [];
   if (first === undefined) return undefined;
-  // A head of no lines names the line it stands after.
+  // A head with zero lines names the line before it.
   return Number(count) === 0 ? Number(first) : Math.max(0, Number(first) - 1);
 }
 
@@ -103,7 +103,7 @@ function hunkLine({ number, text }: Numbered): HunkLine {
   throw problem(
     "patch.bad-line",
     number,
-    `"${visible(text, 80)}" begins with none of blank, -, + and @@`,
-    "lines of a hunk begin with a blank (kept), - (removed) or + (added)",
+    `"${visible(text, 80)}" must start with a blank, -, + or @@`,
+    "lines of a hunk start with a blank (kept), - (removed) or + (added)",
   );
 }

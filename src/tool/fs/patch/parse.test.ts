@@ -1,4 +1,4 @@
-// Every patch that can be written is read back as it was meant; everything else is a ToolError with a way out.
+// Every well-formed patch is parsed as written; everything else is a ToolError with a hint.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -54,14 +54,14 @@ function writeHunk({ anchors, lines, atEnd }: Pick<Hunk, "anchors" | "lines" | "
   return [...heads, ...lines.map(({ kind, text }) => `${marks[kind]}${text}`), ...(atEnd ? ["*** End of File"] : [])];
 }
 
-/** Without line numbers, which the writer does not know. */
+/** Without line numbers, which the generator does not know. */
 function bare(parsed: PatchOp): unknown {
   const { line: _line, ...rest } = parsed;
   if (rest.kind !== "update") return rest;
   return { ...rest, hunks: rest.hunks.map(({ anchors, lines, atEnd }) => ({ anchors, lines, atEnd })) };
 }
 
-test("what was written is what is read, whatever line ends and wrapper it has", () => {
+test("parses a patch as written, with any line ends and wrapper", () => {
   const wrappers: ((lines: readonly string[]) => string)[] = [
     (lines) => lines.join("\n"),
     (lines) => `${lines.join("\r\n")}\r\n`,
@@ -76,7 +76,7 @@ test("what was written is what is read, whatever line ends and wrapper it has", 
   );
 });
 
-test("the line of each part is the line it was written on", () => {
+test("reports the line on which each part was written", () => {
   fc.assert(
     fc.property(fc.array(op, { minLength: 1, maxLength: 4 }), (ops) => {
       const lines = write(ops);
@@ -89,7 +89,7 @@ test("the line of each part is the line it was written on", () => {
   );
 });
 
-test("garbage is a ToolError with a line and a way out, never anything else", () => {
+test("rejects garbage with a ToolError that has a line and a hint", () => {
   const piece = fc.oneof(
     fc.constantFrom("*** Begin Patch", "*** End Patch", "*** Add File: x", "*** Update File: y", "*** Delete File: z"),
     fc.constantFrom(
@@ -133,7 +133,7 @@ test("garbage is a ToolError with a line and a way out, never anything else", ()
   assert.ok(seen.size > 5, [...seen].join(" "));
 });
 
-test("too much is refused before anything else is looked at", () => {
+test("rejects patches over the limits before it does anything else", () => {
   const files = Array.from({ length: 100_000 }, (_, at) => `*** Add File: f${at}\n+x`).join("\n");
   const wrap = (body: string): string => `*** Begin Patch\n${body}\n*** End Patch`;
   assert.throws(() => parsePatch(wrap(files)), { code: "patch.too-many-files" });

@@ -1,4 +1,4 @@
-// From the text of a patch to its operations, or an error that names the line.
+// Parses the text of a patch into operations, or throws an error that names the line.
 import { ToolError } from "../../../core/error.ts";
 import { visible } from "../../../core/visible.ts";
 import { formatHint, problem, readLines, splitIt, type Reader } from "./lines.ts";
@@ -18,7 +18,7 @@ export type PatchOp =
 const MAX_PATCH_BYTES = 10_000_000;
 export const MAX_OPS = 500;
 
-/** Throws ToolError `patch.*` with the line in words and as `details.line`. Nothing on the disk is looked at. */
+/** Throws ToolError `patch.*` with the line in the message and as `details.line`. Does not read the disk. */
 export function parsePatch(input: string): PatchOp[] {
   if (input.length > MAX_PATCH_BYTES || Buffer.byteLength(input) > MAX_PATCH_BYTES)
     throw new ToolError("patch.too-large", `apply_patch: the patch is larger than ${MAX_PATCH_BYTES} bytes`, {
@@ -42,7 +42,7 @@ const headers = { "*** Add File:": "add", "*** Delete File:": "delete", "*** Upd
 
 function parseOp(reader: Reader): PatchOp {
   const { number: line, text: written } = reader.next();
-  // Models indent whole patches; where a header is due, blanks before it mean nothing.
+  // Models indent whole patches, so blanks before a header are ignored.
   const text = written.trimStart();
   for (const [header, kind] of Object.entries(headers)) {
     if (!text.startsWith(header)) continue;
@@ -55,18 +55,19 @@ function parseOp(reader: Reader): PatchOp {
 }
 
 function misplaced(line: number, text: string): ToolError {
-  const said = `"${visible(text, 80)}"`;
+  const quoted = `"${visible(text, 80)}"`;
   if (text.startsWith(MOVE))
-    return problem("patch.misplaced", line, `${said} must follow an *** Update File: line at once`, formatHint);
+    return problem("patch.misplaced", line, `${quoted} must directly follow an *** Update File: line`, formatHint);
   if (text.startsWith("*** End of File"))
-    return problem("patch.misplaced", line, `${said} ends a hunk of an update`, formatHint);
-  if (text.startsWith("***")) return problem("patch.unknown-header", line, `${said} is no header`, formatHint);
-  return problem("patch.misplaced", line, `${said} stands outside any file's part`, formatHint);
+    return problem("patch.misplaced", line, `${quoted} is only valid at the end of a hunk`, formatHint);
+  if (text.startsWith("***"))
+    return problem("patch.unknown-header", line, `${quoted} is not a known header`, formatHint);
+  return problem("patch.misplaced", line, `${quoted} is outside of every file section`, formatHint);
 }
 
 function pathAfter(header: string, text: string, line: number): string {
   const path = text.slice(header.length).trim();
-  if (path === "") throw problem("patch.no-path", line, `"${header}" names no file`, "write the path after the colon");
+  if (path === "") throw problem("patch.no-path", line, `"${header}" has no path`, "write the path after the colon");
   return path;
 }
 
@@ -78,15 +79,15 @@ function addedLines(reader: Reader): string[] {
       throw problem(
         "patch.bad-line",
         next.number,
-        `"${visible(next.text, 80)}" must begin with +`,
-        "every line of an added file begins with +, empty ones too",
+        `"${visible(next.text, 80)}" must start with +`,
+        "every line of an added file starts with +, also an empty one",
       );
     lines.push(reader.next().text.slice(1));
   }
   return lines;
 }
 
-/** Empty lines before the next header are a gap between parts; the reader stands after them then. */
+/** Empty lines before the next header are a gap between parts; the reader skips them. */
 function onlyBlankAhead(reader: Reader): boolean {
   reader.skipBlank();
   const next = reader.peek();
@@ -103,7 +104,7 @@ function parseUpdate(reader: Reader, line: number, path: string): PatchOp {
   throw problem(
     "patch.no-change",
     line,
-    `the update of ${visible(path)} has neither hunks nor a new name`,
-    "add lines that begin with -, + or a blank",
+    `the update of ${visible(path)} has no hunks and no *** Move to: line`,
+    "add lines that start with -, + or a blank",
   );
 }

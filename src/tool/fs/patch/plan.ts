@@ -1,4 +1,4 @@
-// What a patch comes to: its operations played through on the staged state, before any file is touched.
+// Plans a patch: applies its operations to staged copies before any file changes.
 import { OpenClawError, ToolError } from "../../../core/error.ts";
 import { visible } from "../../../core/visible.ts";
 import type { Change } from "../../../base/batch.ts";
@@ -29,7 +29,7 @@ export interface LocatedOp {
 const MAX_FILE_BYTES = 10_000_000;
 const MAX_TOTAL_BYTES = 50_000_000;
 
-/** Reads, changes nothing. Throws the first operation's failure with its line. */
+/** Reads only. Throws the failure of the first failing operation, with its line. */
 export async function planPatch(root: Root, ops: readonly LocatedOp[], signal: AbortSignal): Promise<PatchPlan> {
   const stage: Stage = { root, files: new Map(), effort: newEffort(), signal };
   for (const located of ops) {
@@ -45,12 +45,12 @@ export async function planPatch(root: Root, ops: readonly LocatedOp[], signal: A
 
 interface Staged {
   readonly real: string;
-  /** What the disk holds. */
+  /** The content on the disk. */
   readonly before: { readonly version: string; readonly mode: number; bytes: Buffer | undefined } | undefined;
-  /** What the patch has made of it so far; undefined when there is no such file. */
+  /** The content after the operations so far; undefined when the file does not exist. */
   now: { readonly bytes: Buffer | undefined; readonly mode?: number } | undefined;
   touched: boolean;
-  /** The file whose content came here by a move. */
+  /** The file whose content was moved here. */
   from?: Staged | undefined;
   movedAway: boolean;
 }
@@ -102,7 +102,7 @@ function dropFile(file: Staged): void {
 function moveFile(file: Staged, target: Staged, bytes: Buffer, path: string): void {
   if (target.now !== undefined) throw taken(path);
   const mode = file.now?.mode;
-  // Only a file the disk already had can be said to have moved; a new one is simply new elsewhere.
+  // Only a file that was on the disk can count as moved; a new one is just new under the other name.
   const origin = file.from ?? (file.before === undefined ? undefined : file);
   file.from = undefined;
   file.now = undefined;
@@ -133,7 +133,7 @@ async function contentOf(stage: Stage, file: Staged): Promise<Buffer> {
   return file.before.bytes;
 }
 
-/** What will be replaced is read first, so that it can be put back, and only if it is still the file that was looked at. */
+/** Reads what will be replaced first, so that it can be restored, and checks that it is still the same file. */
 async function loadBefore({ root, signal }: Stage, { real, before }: Staged): Promise<void> {
   if (before === undefined || before.bytes !== undefined) return;
   const { bytes, version } = await root.read(real, { maxBytes: MAX_FILE_BYTES, signal });
@@ -147,7 +147,7 @@ function changeOf({ real, before, now, touched }: Staged): Change[] {
   if (now.bytes === undefined) return [];
   const { bytes, mode } = now;
   if (before === undefined) return [{ kind: "put", path: real, bytes, ...(mode === undefined ? {} : { mode }) }];
-  if (before.bytes === undefined) throw new Error("a file is replaced whose content was never read");
+  if (before.bytes === undefined) throw new Error("a file would be replaced without having been read");
   return [{ kind: "put", path: real, bytes, before: { version: before.version, bytes: before.bytes } }];
 }
 
@@ -175,9 +175,9 @@ function requireBounded({ files }: Stage, line: number): void {
   }
 }
 
-const sumText = `the files come to more than ${MAX_TOTAL_BYTES} bytes`;
+const sumText = `the files add up to more than ${MAX_TOTAL_BYTES} bytes`;
 
-/** One name cannot be a file and a folder. */
+/** One name cannot be both a file and a folder. */
 function requireNoFileAsFolder({ files }: Stage): void {
   const there = [...files.values()].filter(({ now }) => now !== undefined).map(({ real }) => real);
   const names = new Set(there);
@@ -189,14 +189,19 @@ function requireNoFileAsFolder({ files }: Stage): void {
 }
 
 function taken(path: string): Error {
-  return failed("fs.exists", path, "exists already", "use *** Update File: to change it, or another name");
+  return failed("fs.exists", path, "already exists", "use *** Update File: to change it, or another name");
 }
 
 function changedMeanwhile(path: string): Error {
-  return failed("fs.changed", path, "was changed by someone else in between", "read it again, then repeat the patch");
+  return failed(
+    "fs.changed",
+    path,
+    "was changed by another program in the meantime",
+    "read it again, then repeat the patch",
+  );
 }
 
-/** Says where in the patch it went wrong. What already names its line, and what is no failure of ours, passes. */
+/** Adds the line of the patch to an error. Errors that already name a line, and errors that are not ours, pass. */
 export function atLine(error: unknown, line: number): unknown {
   if (!(error instanceof OpenClawError) || error.code.startsWith("patch.") || error.code.startsWith("tool."))
     return error;

@@ -1,6 +1,6 @@
-// The lines of a file, and where a run of lines stands in it: exactly, or else with less and less attention to blanks.
+// Splits a file into lines and finds a run of lines in it: exactly, or with less and less regard to whitespace.
 
-/** Lines are held byte for byte (as Latin-1), so that what a patch does not touch stays as it is, broken text included. */
+/** Lines are stored byte for byte (as Latin-1), so that what a patch does not touch stays unchanged, also broken text. */
 export interface FileLines {
   readonly raw: readonly string[];
   /** The end of each line; empty for a last line without one. */
@@ -8,7 +8,7 @@ export interface FileLines {
   readonly bom: string;
   /** The line end of most lines. */
   readonly eol: "\n" | "\r\n" | "\r";
-  /** The lines as one level of attention sees them, made on first use. */
+  /** The lines as each level compares them, created on first use. */
   seen(level: number): readonly string[];
 }
 
@@ -18,7 +18,7 @@ export function splitLines(bytes: Buffer): FileLines {
   const all = bytes.toString("latin1");
   const bom = all.startsWith(BOM) ? BOM : "";
   const body = all.slice(bom.length);
-  // Without a single LF, CR is what ends lines.
+  // Without any LF, lines end with CR.
   const isCrOnly = !body.includes("\n") && body.includes("\r");
   const pieces = body.split(isCrOnly ? "\r" : "\n");
   const last = pieces.pop() ?? "";
@@ -70,7 +70,7 @@ interface Search {
   readonly effort: Effort;
 }
 
-/** The first place at or after `from`, or the one nearest to `near`; undefined when there is none, or no effort is left. */
+/** The first match at or after `from`, or the one nearest to `near`; undefined without a match or when the budget is used up. */
 export function findLines(
   file: FileLines,
   wanted: readonly string[],

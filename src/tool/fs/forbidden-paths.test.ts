@@ -3,17 +3,17 @@ import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, symlinkSync,
 import { join } from "node:path";
 import { after, test } from "node:test";
 
-import { openGround, outcomeOf, SECRET } from "./fixture.cases.ts";
+import { openFixture, outcomeOf, SECRET } from "./fixture.cases.ts";
 
-const ground = openGround();
-after(() => ground.close());
-const { ws, state, home } = ground;
+const fixture = openFixture();
+after(() => fixture.close());
+const { ws, state, home } = fixture;
 const open = { workspaceOnly: false };
 const write = async (path: string, overrides = {}) =>
-  (await outcomeOf(ground.use("write", { path, content: "x" }, overrides))).code;
-const read = async (path: string, overrides = {}) => (await outcomeOf(ground.use("read", { path }, overrides))).code;
+  (await outcomeOf(fixture.use("write", { path, content: "x" }, overrides))).code;
+const read = async (path: string, overrides = {}) => (await outcomeOf(fixture.use("read", { path }, overrides))).code;
 
-test("names that others run by themselves are never written, whether they exist or not, in any spelling", async () => {
+test("never writes names that other programs execute, existing or not, in any spelling", async () => {
   for (const path of [
     ".git/config",
     ".git/hooks/pre-commit",
@@ -42,7 +42,7 @@ test("names that others run by themselves are never written, whether they exist 
     for (const overrides of [{}, open])
       assert.equal(await write(path, overrides), "fs.protected", `${path} ${JSON.stringify(overrides)}`);
     assert.equal(
-      (await outcomeOf(ground.use("edit", { path, oldText: "a", newText: "b" }))).code,
+      (await outcomeOf(fixture.use("edit", { path, oldText: "a", newText: "b" }))).code,
       "fs.protected",
       path,
     );
@@ -50,14 +50,14 @@ test("names that others run by themselves are never written, whether they exist 
   assert.ok(!existsSync(join(ws, ".git")) && !existsSync(join(ws, ".vscode")));
 });
 
-test("a link inside the workspace does not lend another name to a protected one", async () => {
+test("protects a name also when a link inside the workspace leads to it", async () => {
   mkdirSync(join(ws, "real", ".git"), { recursive: true });
   symlinkSync("real/.git", join(ws, "innocent"));
   assert.equal(await write("innocent/config"), "fs.protected");
   assert.equal(await write("innocent/config", open), "fs.protected");
 });
 
-test("everyday work is left alone", async () => {
+test("allows everyday file names", async () => {
   for (const path of [
     "package.json",
     ".gitignore",
@@ -89,7 +89,7 @@ test("everyday work is left alone", async () => {
   }
 });
 
-test("start-up files are protected where paths are bound, and open where a person opened the disk", async () => {
+test("protects start-up files when paths are limited to the workspace, and allows them otherwise", async () => {
   for (const path of [".bashrc", ".profile", ".ssh/authorized_keys", ".config/autostart/x.desktop", ".gitconfig"]) {
     assert.equal(await write(path), "fs.protected", path);
     assert.equal(await write(path, open), "ok", path);
@@ -97,7 +97,7 @@ test("start-up files are protected where paths are bound, and open where a perso
   assert.equal(await write(join(home, ".bashrc")), "fs.outside");
 });
 
-test("state, config and approvals are neither written nor read, bound or not", async () => {
+test("denies reading and writing state, config and approvals in every mode", async () => {
   writeFileSync(join(state, "openclaw.sqlite"), SECRET);
   mkdirSync(join(state, "agents", "main", "agent"), { recursive: true });
   writeFileSync(join(state, "agents", "main", "agent", "auth-profiles.json"), SECRET);
@@ -119,11 +119,11 @@ test("state, config and approvals are neither written nor read, bound or not", a
     assert.equal(await write(join(state, path)), "fs.outside", path);
   }
   for (const path of inside) {
-    const { code, said } = await outcomeOf(ground.use("read", { path: join(state, path) }, open));
+    const { code, output } = await outcomeOf(fixture.use("read", { path: join(state, path) }, open));
     assert.equal(code, "fs.protected", path);
-    assert.ok(!said.includes(SECRET));
+    assert.ok(!output.includes(SECRET));
   }
-  assert.equal(await read(state, open), "fs.protected", "its list of files is nobody's business either");
+  assert.equal(await read(state, open), "fs.protected", "its list of files is private too");
   assert.equal(await read(join(state, "skills/x/SKILL.md"), open), "ok");
   assert.equal(
     await write(join(state, "workspace-other", "x.md"), open),
@@ -134,20 +134,20 @@ test("state, config and approvals are neither written nor read, bound or not", a
   assert.equal(await write(join(home, ".moltbot", "x"), open), "fs.protected", "the older name");
 });
 
-test("links and second names do not open the state directory", async () => {
+test("protects the state directory also through links and hard links", async () => {
   symlinkSync(state, join(home, "alias"));
   linkSync(join(state, "openclaw.json"), join(home, "copy.json"));
   symlinkSync(join(state, "openclaw.json"), join(home, "soft.json"));
   for (const path of ["alias/openclaw.json", "alias/new", "copy.json", "soft.json"]) {
-    const { code, said } = await outcomeOf(ground.use("read", { path: join(home, path) }, open));
+    const { code, output } = await outcomeOf(fixture.use("read", { path: join(home, path) }, open));
     assert.equal(code, "fs.protected", path);
-    assert.ok(!said.includes(SECRET));
+    assert.ok(!output.includes(SECRET));
     assert.equal(await write(join(home, path), open), "fs.protected", path);
   }
 });
 
-test("a state directory that is itself a link is protected under both names", async () => {
-  const other = openGround();
+test("protects a state directory that is a link under both names", async () => {
+  const other = openFixture();
   after(() => other.close());
   renameSync(other.state, join(other.home, "moved"));
   symlinkSync("moved", other.state);
@@ -162,11 +162,11 @@ test("a state directory that is itself a link is protected under both names", as
   assert.equal((await outcomeOf(other.use("write", { path: "x.md", content: "x" }, open))).code, "ok");
 });
 
-test("a config file kept elsewhere is protected there, present or not", async () => {
-  const other = openGround();
+test("protects a config file at another place, existing or not", async () => {
+  const other = openFixture();
   after(() => other.close());
   const config = join(other.ws, "conf", "openclaw.json");
-  const moved = openGround({ configPath: config, home: other.home, state: other.state });
+  const moved = openFixture({ configPath: config, home: other.home, state: other.state });
   for (const overrides of [{}, open]) {
     assert.equal((await outcomeOf(moved.use("write", { path: config, content: "x" }, overrides))).code, "fs.protected");
     assert.equal(
@@ -177,7 +177,7 @@ test("a config file kept elsewhere is protected there, present or not", async ()
 });
 
 test(
-  "devices and processes are refused in every mode",
+  "rejects devices and processes in every mode",
   { skip: process.platform !== "linux" && "needs /proc" },
   async () => {
     for (const path of [
@@ -206,9 +206,9 @@ test(
   },
 );
 
-test("files that steer later turns are closed to a call whose words are not the owner's, also by links and other workspaces", async (t) => {
+test("denies an untrusted call to change files that steer later turns, also through links and in other workspaces", async (t) => {
   const own: string[] = [];
-  const place = openGround({ protectedFolders: async () => own });
+  const place = openFixture({ protectedFolders: async () => own });
   t.after(() => place.close());
   own.push(place.ws, place.out);
   const [file, link] = [join(place.ws, "HEARTBEAT.md"), join(place.ws, "link.md")];
@@ -228,7 +228,7 @@ test("files that steer later turns are closed to a call whose words are not the 
     ["apply_patch", wrap("*** Update File: draft.md", "*** Move to: USER.md", "@@", "-old", "+new")],
   ] as const;
   for (const [tool, args] of tries)
-    await assert.rejects(place.use(tool, args, open), /not the owner's led to this one/, tool);
+    await assert.rejects(place.use(tool, args, open), /untrusted content led to this turn/, tool);
   assert.equal(readFileSync(file, "utf8"), "old\n");
   await place.use("write", { path: "sub/AGENTS.md", content: "of a project\n" });
   await place.use("read", { path: "HEARTBEAT.md" });

@@ -4,10 +4,10 @@ import { basename, dirname, join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
 import { refused } from "../../base/rooted-error.ts";
-import type { Guard, Visit } from "../../base/rooted-fs.ts";
+import type { PathCheck, Visit } from "../../base/rooted-fs.ts";
 import { foldName, plainProcFiles, protectionOf, readableState, steeringFolders, steeringNames } from "./protect.ts";
 
-export interface GuardedPaths {
+export interface GatewayPaths {
   readonly stateDir: string;
   readonly configPath: string;
   readonly approvalsPath: string;
@@ -15,15 +15,15 @@ export interface GuardedPaths {
 }
 
 /**
- * Looks up real paths and identities once per call, so that links and second names cannot stand in for them. Without
- * waiting: the gateway lives in these folders, and a dozen trips through the thread pool would cost more than the call.
+ * Looks up real paths and identities once per call, so that links and hard links cannot replace them. Synchronous on
+ * purpose: a dozen trips through the thread pool would cost more than the call.
  */
-export function createGuard(
-  paths: GuardedPaths,
+export function createPathCheck(
+  paths: GatewayPaths,
   workspace: string,
   isBound: boolean,
   closed: readonly string[] = [],
-): Guard {
+): PathCheck {
   const { stateDir, configPath, approvalsPath, home } = paths;
   const zones: Zones = {
     states: [stateDir, join(home, ".openclaw"), join(home, ".moltbot")].map(identify),
@@ -45,18 +45,18 @@ export function createGuard(
 }
 
 interface Zone {
-  /** As given and as it really is, lower case; the same when nothing is there yet. */
+  /** The path as given and its real path, in lower case; equal when the path does not exist yet. */
   readonly paths: readonly string[];
   readonly id: string | undefined;
 }
 
 interface Zones {
   readonly states: readonly Zone[];
-  /** State directories of other profiles begin like this. */
+  /** State directories of other profiles start with this. */
   readonly profiles: string;
   readonly ours: readonly Zone[];
   readonly workspace: Zone;
-  /** Workspaces whose files for later turns this call may not change. */
+  /** Workspaces whose steering files this call cannot change. */
   readonly closed: readonly Zone[];
   readonly isBound: boolean;
 }
@@ -88,7 +88,7 @@ function spellingsOf(...paths: readonly string[]): string[] {
   return [...new Set(paths.map((path) => path.toLowerCase()))];
 }
 
-/** /dev, /proc and /sys are not files; /proc even holds our own environment. */
+/** /dev, /proc and /sys contain no regular files; /proc even contains our own environment. */
 function refusePseudo({ access, real }: Visit, zones: Zones): void {
   const [top, ...rest] = real.split("/").slice(1);
   const place = `/${top}`;
@@ -97,7 +97,7 @@ function refusePseudo({ access, real }: Visit, zones: Zones): void {
   if (place === "/proc" && access === "read" && rest.length <= 1 && plainProcFiles.has(rest[0] ?? "")) return;
   if (place === "/sys" && access !== "write") return;
   if (place !== "/dev" && place !== "/proc" && place !== "/sys") return;
-  throw refused("fs.special-file", real, `${place} holds devices and processes, not files`, {
+  throw refused("fs.special-file", real, `${place} contains devices and processes, not files`, {
     hint: "name a regular file",
     rule: `fs.pseudo:${place}`,
   });
@@ -106,7 +106,7 @@ function refusePseudo({ access, real }: Visit, zones: Zones): void {
 function refuseOurs({ access, real, trail }: Visit, { ours }: Zones): void {
   const lower = real.toLowerCase();
   for (const { paths, id } of ours) {
-    // Backups stand beside the file: openclaw.json.bak, openclaw.json.bak.1 …
+    // Backups are beside the file: openclaw.json.bak, openclaw.json.bak.1 …
     const same = paths.some(
       (path) => lower === path || (lower.startsWith(path) && /^\.[^/]*$/.test(lower.slice(path.length))),
     );
@@ -114,9 +114,9 @@ function refuseOurs({ access, real, trail }: Visit, { ours }: Zones): void {
     throw refused(
       "fs.protected",
       real,
-      `holds the gateway's own settings and may not be ${access === "read" ? "read" : "written"} by file tools`,
+      `contains the gateway's own settings, which file tools cannot ${access === "read" ? "read" : "write"}`,
       {
-        hint: "use: openclaw config get, openclaw approvals get",
+        hint: "use openclaw config get or openclaw approvals get",
         rule: "fs.protected:settings",
       },
     );
@@ -131,7 +131,7 @@ function refuseState(visit: Visit, zones: Zones): void {
   throw refused(
     "fs.protected",
     visit.real,
-    `belongs to the gateway's state and may not be ${visit.access === "read" ? "read" : "written"} by file tools`,
+    `belongs to the gateway's state, which file tools cannot ${visit.access === "read" ? "read" : "write"}`,
     {
       hint: "work in the workspace; the gateway's own commands manage its state",
       rule: "fs.protected:state",
@@ -139,7 +139,7 @@ function refuseState(visit: Visit, zones: Zones): void {
   );
 }
 
-/** The names below the state directory, unless a workspace inside it is nearer. */
+/** The names below the state directory, unless a workspace inside it is closer. */
 function belowState({ real, trail }: Visit, { states, profiles, workspace }: Zones): string[] | undefined {
   const names = real.split("/").slice(1);
   const depths = states.flatMap((zone) => [depthIn(zone, real), depthById(zone, trail)]);
@@ -152,14 +152,14 @@ function belowState({ real, trail }: Visit, { states, profiles, workspace }: Zon
   return /^workspace(-|$)/.test(below[0] ?? "") ? undefined : below;
 }
 
-/** How many names of the path the zone takes; undefined when the path is not in it. */
+/** How many names of the path belong to the zone; undefined when the path is outside of it. */
 function depthIn({ paths }: Zone, real: string): number | undefined {
   const lower = real.toLowerCase();
   const path = paths.find((start) => lower === start || lower.startsWith(`${start}/`) || start === "/");
   return path === undefined ? undefined : path.split("/").filter((name) => name !== "").length;
 }
 
-/** The same by identity, for disks that show one folder under two paths. */
+/** The same by identity, for disks on which one folder has two paths. */
 function depthById({ id }: Zone, trail: Visit["trail"]): number | undefined {
   const found = id === undefined ? undefined : trail.find((step) => step.id === id);
   return found?.real.split("/").filter((name) => name !== "").length;
@@ -175,7 +175,7 @@ function refuseNames({ real }: Visit, { workspace, isBound }: Zones): void {
   });
 }
 
-/** What every later turn reads as its instructions is not for strangers to write. */
+/** Every later turn reads these files as instructions, so an untrusted turn cannot write them. */
 function refuseSteering({ real, trail }: Visit, { closed }: Zones): void {
   const names = real.split("/").slice(1);
   const depths = closed.flatMap((zone) => [depthIn(zone, real), depthById(zone, trail)]);
@@ -184,8 +184,8 @@ function refuseSteering({ real, trail }: Visit, { closed }: Zones): void {
     return steeringFolders.has(name) || (depth === names.length - 1 && steeringNames.has(name));
   };
   if (!depths.some((depth) => depth !== undefined && steers(depth))) return;
-  throw refused("fs.protected", real, "steers later turns, and words that are not the owner's led to this one", {
-    hint: "the owner changes it, or asks for it in their own chat",
+  throw refused("fs.protected", real, "steers later turns, and untrusted content led to this turn", {
+    hint: "the owner can change it, or ask for the change in their own chat",
     rule: "fs.protected:steering",
   });
 }

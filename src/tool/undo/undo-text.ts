@@ -3,12 +3,12 @@ import { visible } from "../../core/visible.ts";
 import type { KeptTurn, UndoReport } from "./undo.ts";
 import type { UndoneFile } from "./plan.ts";
 
-const said: Readonly<Record<UndoneFile["does"], string>> = {
-  restored: "put back",
-  removed: "removed, as it was not there before",
-  recreated: "made again",
-  same: "already as it was",
-  "not-kept": "NOT put back",
+const descriptions: Readonly<Record<UndoneFile["does"], string>> = {
+  restored: "restored",
+  removed: "removed, because it did not exist before",
+  recreated: "created again",
+  same: "unchanged",
+  "not-kept": "NOT restored",
 };
 
 export function undoText(report: UndoReport, maxDiffChars: number): string {
@@ -16,11 +16,11 @@ export function undoText(report: UndoReport, maxDiffChars: number): string {
   const when = new Date(at).toISOString().slice(0, 19).replace("T", " ");
   const head = dryRun
     ? `Would undo turn ${turn} (${when} UTC):`
-    : `Undid turn ${turn} (${when} UTC); this is turn ${undo ?? "?"}, and can itself be undone: /undo redo`;
+    : `Undid turn ${turn} (${when} UTC) as turn ${undo ?? "?"}. To revert it: /undo redo`;
   const foreign = new Set(changedSince);
   const lines = files.map(
     (file) =>
-      `- ${visible(file.path)}: ${said[file.does]}${file.why === undefined ? "" : ` (${file.why})`}${foreign.has(file.path) ? " [changed by somebody else since]" : ""}`,
+      `- ${visible(file.path)}: ${descriptions[file.does]}${file.why === undefined ? "" : ` (${file.why})`}${foreign.has(file.path) ? " [changed by another person or program since]" : ""}`,
   );
   return [head, ...lines, ...remainsLines(remains), ...diffLines(files, maxDiffChars)].join("\n");
 }
@@ -28,19 +28,19 @@ export function undoText(report: UndoReport, maxDiffChars: number): string {
 function remainsLines({ lines, later }: UndoReport["remains"]): string[] {
   return [
     ...(lines.length === 0 ? [] : ["Cannot be undone:", ...lines.map((line) => `- ${line}`)]),
-    ...(later === 0 ? [] : [`${later} more such ${later === 1 ? "thing" : "things"} happened here after that turn.`]),
+    ...(later === 0 ? [] : [`${later} more such ${later === 1 ? "action" : "actions"} followed after that turn.`]),
   ];
 }
 
 export function diffLines(files: readonly UndoneFile[], maxChars: number): string[] {
   const whole = files.flatMap(({ diff }) => (diff === undefined ? [] : [diff])).join("\n");
   if (whole === "") return [];
-  const cut = whole.length > maxChars ? `${whole.slice(0, maxChars).toWellFormed()}\n… (the rest is left out)` : whole;
+  const cut = whole.length > maxChars ? `${whole.slice(0, maxChars).toWellFormed()}\n… (the rest is omitted)` : whole;
   return ["```diff", cut.replaceAll("```", "` ` `"), "```"];
 }
 
 export function turnsText(turns: readonly KeptTurn[]): string {
-  if (turns.length === 0) return "Nothing is kept for this session: no turn has changed a file yet.";
+  if (turns.length === 0) return "No undo history: no turn of this session has changed a file yet.";
   return turns.map(lineOf).join("\n");
 }
 

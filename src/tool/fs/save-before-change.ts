@@ -5,39 +5,39 @@ import { visible } from "../../core/visible.ts";
 import type { Batches } from "../../base/batch.ts";
 import type { Root, WriteOptions } from "../../base/rooted-fs.ts";
 import type { ToolCall } from "../tool.ts";
-import type { Keeper, Kept, Planned } from "../undo/keep.ts";
+import type { FileSaver, SavedFiles, Planned } from "../undo/file-saver.ts";
 
-export interface Keeping {
-  /** Writes of this one are kept first. */
+export interface Saving {
+  /** Saves a file before each write through this root. */
   root(root: Root): Root;
-  /** Commits of this one are kept first. */
+  /** Saves files before each commit. */
   batches(batches: Batches): Batches;
   readonly remarks: () => Block[];
 }
 
-export function createKeeping(keeper: Keeper | undefined, call: ToolCall): Keeping {
+export function createSaving(fileSaver: FileSaver | undefined, call: ToolCall): Saving {
   const remarks: Block[] = [];
-  if (keeper === undefined) return { root: (root) => root, batches: (batches) => batches, remarks: () => remarks };
+  if (fileSaver === undefined) return { root: (root) => root, batches: (batches) => batches, remarks: () => remarks };
 
-  const keep = async (root: Root, changes: readonly Planned[]): Promise<Kept> => {
-    const kept = await keeper.before(call, root, changes);
-    for (const { path, why } of kept.lost) {
-      const remark: Block = { type: "text", text: `The old ${visible(path)} is ${why}: undo will not bring it back.` };
+  const save = async (root: Root, changes: readonly Planned[]): Promise<SavedFiles> => {
+    const saved = await fileSaver.before(call, root, changes);
+    for (const { path, why } of saved.lost) {
+      const remark: Block = { type: "text", text: `Undo cannot restore the old ${visible(path)}: it is ${why}.` };
       remarks.push(remark);
-      // Said before it happens, to whoever watches.
+      // Reported before the change, to every client that watches.
       call.progress({ content: [remark] });
     }
-    return kept;
+    return saved;
   };
 
   return {
     remarks: () => remarks,
-    root: (root) => ({ ...root, write: (path, bytes, options) => keptWrite(root, keep, path, { bytes, options }) }),
+    root: (root) => ({ ...root, write: (path, bytes, options) => saveAndWrite(root, save, path, { bytes, options }) }),
     batches: (batches) => ({
       ...batches,
       async commit(root, changes, options) {
-        const kept = await keep(root, changes.map(toPlanned));
-        await orFailed(kept, batches.commit(root, changes, options));
+        const saved = await save(root, changes.map(toPlanned));
+        await orFailed(saved, batches.commit(root, changes, options));
       },
     }),
   };
@@ -45,18 +45,18 @@ export function createKeeping(keeper: Keeper | undefined, call: ToolCall): Keepi
 
 const MAX_TRIES = 5;
 
-/** A file that somebody changes between keeping and writing is kept again: what was kept is what was replaced. */
-async function keptWrite(
+/** A file that changes between saving and writing is saved again, so that the copy is what was replaced. */
+async function saveAndWrite(
   root: Root,
-  keep: (root: Root, changes: readonly Planned[]) => Promise<Kept>,
+  save: (root: Root, changes: readonly Planned[]) => Promise<SavedFiles>,
   path: string,
   { bytes, options = {} }: { readonly bytes: Uint8Array; readonly options: WriteOptions | undefined },
 ): ReturnType<Root["write"]> {
   for (let tries = 1; ; tries += 1) {
     const real = await root.checkWrite(path);
-    const kept = await keep(root, [{ path: real, after: bytes }]);
+    const saved = await save(root, [{ path: real, after: bytes }]);
     try {
-      return await orFailed(kept, root.write(path, bytes, { ...pinned(kept, real), ...options }));
+      return await orFailed(saved, root.write(path, bytes, { ...pinned(saved, real), ...options }));
     } catch (error) {
       const isRace = error instanceof OpenClawError && (error.code === "fs.changed" || error.code === "fs.exists");
       const isPinned = options.version !== undefined || options.mustBeNew === true;
@@ -65,17 +65,17 @@ async function keptWrite(
   }
 }
 
-function pinned({ versions }: Kept, real: string): WriteOptions {
+function pinned({ versions }: SavedFiles, real: string): WriteOptions {
   if (!versions.has(real)) return {};
   const version = versions.get(real);
   return version === undefined ? { mustBeNew: true } : { version };
 }
 
-async function orFailed<T>(kept: Kept, change: Promise<T>): Promise<T> {
+async function orFailed<T>(saved: SavedFiles, change: Promise<T>): Promise<T> {
   try {
     return await change;
   } catch (error) {
-    await kept.failed();
+    await saved.failed();
     throw error;
   }
 }

@@ -11,17 +11,17 @@ export function short(text: string, most = 48): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
-/** Of a path its end says more than its beginning. */
+/** The end of a path says more than its beginning. */
 export function shortEnd(text: string, most: number): string {
   return text.length <= most ? text : `…${text.slice(1 - most).toWellFormed()}`;
 }
 
-/** JSON that prints as it is and still parses to the same value. */
+/** JSON with every character visible that parses to the same value. */
 export function jsonText(value: string | readonly string[]): string {
   return visible(JSON.stringify(value));
 }
 
-/** Control, format and line-breaking characters as JSON escapes: a terminal must not obey what a list holds. */
+/** Control, format and line-breaking characters as JSON escapes: a terminal must not interpret list content. */
 export function visible(text: string): string {
   if (/^[ -~]*$/.test(text)) return text;
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (char) =>
@@ -29,7 +29,7 @@ export function visible(text: string): string {
   );
 }
 
-/** Lines of at most `lineWidth` behind `indent`; the first one behind `lead` instead. Words too long for a line are cut. */
+/** Lines of at most `lineWidth` after `indent`; the first one after `lead`. Words too long for a line are split. */
 export function wrapped(text: string, lead: string, indent = " ".repeat(lead.length)): string[] {
   const lines: string[] = [];
   let line = lead;
