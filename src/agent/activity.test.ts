@@ -1,4 +1,4 @@
-// Counts of a day or a session: they add up in any order and stay bounded.
+// Activity counts add up in any order and stay limited in size.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -45,7 +45,7 @@ test("counts messages by role, tool calls by name, and failed results", () => {
   });
 });
 
-test("the 95th percentile is within 5% of the real one, from rows of bounded size", () => {
+test("estimates the 95th percentile within 5% from rows of limited size", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 600_000 }), { minLength: 1, maxLength: 200 }), (times) => {
       const { latency } = readActivity(JSON.parse(JSON.stringify(sum(times.map(answeredIn)))));
@@ -60,7 +60,7 @@ test("the 95th percentile is within 5% of the real one, from rows of bounded siz
   );
 });
 
-test("made-up tool names do not make a row grow without end", () => {
+test("counts further tool names together when a model invents many", () => {
   const all = sum(
     Array.from({ length: 1000 }, (_, index) => ({ ...noActivity, toolCalls: 1, tools: { [`tool-${index}`]: 1 } })),
   );
@@ -72,7 +72,7 @@ test("made-up tool names do not make a row grow without end", () => {
   assert.equal(all.tools["other"], 801);
 });
 
-test("a damaged row counts as nothing", () => {
+test("counts a damaged row as zero", () => {
   for (const value of [undefined, null, 1, "x", [], { tools: 3, latency: "x", user: "1" }])
     assert.deepEqual(readActivity(value), noActivity);
 });

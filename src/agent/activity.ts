@@ -1,4 +1,4 @@
-// What happened in a session or on a day, as counts: messages, tool calls, errors and how long answers took.
+// Counts what happened in a session or on a day: messages, tool calls, errors, and the durations of answers.
 import { isRecord } from "../core/record.ts";
 import type { Message } from "../core/message.ts";
 import type { LatencySummary } from "../protocol/methods/usage.ts";
@@ -38,7 +38,7 @@ export const noActivity: Activity = {
   latency: noLatency,
 };
 
-/** A model may make up names; past this many they are counted together. */
+/** A model can invent names; further names are counted together. */
 const MAX_TOOLS = 200;
 const OTHER_TOOLS = "other";
 
@@ -70,7 +70,7 @@ export function addActivity(a: Activity, b: Activity): Activity {
   };
 }
 
-/** The 95th percentile is exact to 5%. Undefined when nothing was answered. */
+/** The 95th percentile is exact to 5%. Undefined without answers. */
 export function summarizeLatency({ count, totalMs, minMs, maxMs, buckets }: Latency): LatencySummary | undefined {
   if (count === 0) return undefined;
   let left = Math.ceil(count * 0.95);
@@ -80,7 +80,7 @@ export function summarizeLatency({ count, totalMs, minMs, maxMs, buckets }: Late
   return { count, avgMs: totalMs / count, p95Ms, minMs, maxMs };
 }
 
-/** From a stored row; what is missing or damaged there counts as nothing. */
+/** Reads a stored row; missing or damaged fields count as zero. */
 export function readActivity(value: unknown): Activity {
   const row = isRecord(value) ? value : {};
   const latency = isRecord(row["latency"]) ? row["latency"] : {};

@@ -1,12 +1,12 @@
-// What the surfaces use of the agents: post a turn, watch it, wait for it, stop it. The inbox is the one door in.
+// The agents as the rest of the gateway uses them: post a turn, watch it, wait for it, stop it.
 import type { RunEvent } from "../core/event.ts";
 import type { SessionKey } from "../core/names.ts";
 import type { Turns } from "../session/turns.ts";
 
 export interface Agents extends Turns {
-  /** Every event of every run from now on; returns how to stop listening. */
+  /** Reports every event of every run from now on. Returns a function that stops it. */
   watch(listener: (event: RunEvent) => void): () => void;
-  /** Makes the transcript shorter by a summary; false when there was nothing to do. */
+  /** Replaces the older part of the transcript by a summary. */
   compact(
     sessionKey: SessionKey,
     instructions?: string,

@@ -1,14 +1,14 @@
-// F28: whatever a model writes as arguments, every real tool answers in words, and nothing outside is touched.
+// F28: every real tool answers any arguments of a model with text, without effects outside the workspace.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
 
 import type { Message } from "../core/message.ts";
-import { openAgentHouse, scriptedBook, text, usage, type Say } from "../../test/harness/agent.ts";
+import { openTestAgents, scriptedBook, text, usage, type Say } from "../../test/harness/agent.ts";
 import { parseArguments } from "./arguments.ts";
 
-test("arguments parsed once: an object, or the reason why not", () => {
+test("parses arguments to an object, or returns the reason why not", () => {
   const rows: [given: string, ok: boolean, reason?: RegExp][] = [
     ["", true],
     ["{}", true],
@@ -58,10 +58,10 @@ const anyArguments = fc.oneof(
   fc.constantFrom("null", "[]", '"x"', '{"path":1e999}', '{"path":"a","path":"b"}', '{"__proto__":{"path":"x"}}'),
 );
 
-test("every real tool, with arguments that make no sense: an answer each, no effect, the session usable", async () => {
+test("answers senseless arguments of every real tool without effects, and the session stays usable", async () => {
   let next: Say = text("ok");
   const models = scriptedBook((request) => (request.messages.at(-1)?.role === "user" ? next : text("I see")));
-  const opened = await openAgentHouse({ models });
+  const opened = await openTestAgents({ models });
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.constantFrom(...names), anyArguments), { minLength: 1, maxLength: 6 }),

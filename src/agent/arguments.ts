@@ -12,7 +12,7 @@ export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { ok: true, value: {} };
   if (text.length > MAX_CHARS)
     return bad(
-      `arguments are ${text.length} characters long; at most ${MAX_CHARS} are taken. Pass large content in a file.`,
+      `arguments are ${text.length} characters long; at most ${MAX_CHARS} are accepted. Pass large content in a file.`,
     );
   try {
     const value = parseStrict(text);

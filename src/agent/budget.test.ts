@@ -1,14 +1,14 @@
-// Budgets end runs before their limit is passed; the ledger adds up to what the models counted.
+// Budgets end runs before their limit is exceeded; the sums of the ledger match the usage that models report.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 
 import type { SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
-import { calls, openAgentHouse, scriptedBook, text, usage, type AgentHouse } from "../../test/harness/agent.ts";
-import { createLedger, localDay, nothing } from "./ledger.ts";
+import { calls, openTestAgents, scriptedBook, text, usage, type TestAgents } from "../../test/harness/agent.ts";
+import { createLedger, localDay, noUsage } from "./ledger.ts";
 
-async function runtime(t: TestContext, models: ReturnType<typeof scriptedBook>, budget?: unknown): Promise<AgentHouse> {
-  const opened = await openAgentHouse({
+async function runtime(t: TestContext, models: ReturnType<typeof scriptedBook>, budget?: unknown): Promise<TestAgents> {
+  const opened = await openTestAgents({
     models,
     config: budget === undefined ? {} : { agents: { defaults: { budget } } },
   });
@@ -18,7 +18,7 @@ async function runtime(t: TestContext, models: ReturnType<typeof scriptedBook>, 
 
 const looping = () => scriptedBook((_request, index) => calls(["read", { path: `f${index}` }]));
 
-test("requests of one turn", async (t) => {
+test("ends a turn at its limit of requests", async (t) => {
   const models = looping();
   const outcome = await (await runtime(t, models, { turn: { calls: 3 } })).ask("go");
   assert.deepEqual([outcome.status, outcome.failure?.code, models.requests.length], ["error", "budget.spent", 3]);
@@ -26,7 +26,7 @@ test("requests of one turn", async (t) => {
   assert.match(outcome.failure?.hint ?? "", /agents\.defaults\.budget\.turn\.calls/);
 });
 
-test("money of a session, over turns", async (t) => {
+test("counts the cost of a session over several turns", async (t) => {
   const models = scriptedBook(() => [
     { type: "text", delta: "ok" },
     { type: "end", stop: "stop", usage: usage(100_000, 100_000) },
@@ -39,7 +39,7 @@ test("money of a session, over turns", async (t) => {
   assert.equal((await opened.ask("other", { sessionKey: "agent:main:other" as SessionKey })).status, "ok");
 });
 
-test("tokens of a day: the answer is bounded by what is left, and runs at once share it", async (t) => {
+test("limits the answer to the tokens left for the day, shared by concurrent runs", async (t) => {
   const models = scriptedBook((request) => [
     { waitMs: 10 },
     { type: "text", delta: "ok" },
@@ -54,7 +54,7 @@ test("tokens of a day: the answer is bounded by what is left, and runs at once s
   assert.ok(outcomes.some(({ status }) => status === "ok"));
 });
 
-test("the ledger: by day, agent, model and session, the same after a restart", async (t) => {
+test("sums usage by day, agent, model and session, also after a restart", async (t) => {
   const opened = await runtime(
     t,
     scriptedBook(() => text("ok")),
@@ -63,7 +63,7 @@ test("the ledger: by day, agent, model and session, the same after a restart", a
   await opened.ask("two");
   await opened.ask("three", { sessionKey: "agent:main:other" as SessionKey });
   const ledger = createLedger(opened.store, systemClock);
-  const [{ minutes: _m, costUsd, inputCost, outputCost, ...row } = { ...nothing }] = await ledger.daily({});
+  const [{ minutes: _m, costUsd, inputCost, outputCost, ...row } = { ...noUsage }] = await ledger.daily({});
   assert.deepEqual(
     [costUsd, inputCost, outputCost].map((usd) => usd.toFixed(8)),
     ["0.00006000", "0.00003000", "0.00003000"],

@@ -6,7 +6,7 @@ import { newId } from "../base/ids.ts";
 import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { ModelFacts, ModelRef } from "../model/model.ts";
-import { mapTotals, nothing, plus, type Ledger, type ModelUse, type Totals } from "./ledger.ts";
+import { mapTotals, noUsage, addTotals, type Ledger, type ModelUse, type Totals } from "./ledger.ts";
 import { contextOf, costOf, costParts } from "./usage.ts";
 
 export interface Limits {
@@ -36,7 +36,7 @@ export interface Budget {
   used(): Totals;
   /** The usage by model, in the order they were first asked. */
   usedByModel(): readonly ModelUse[];
-  /** The run is over and in the ledger. */
+  /** Called when the usage of the run is in the ledger. */
   close(): void;
 }
 
@@ -50,24 +50,24 @@ export function createBudgets(ledger: Ledger, now: () => number): Budgets {
   /** Usage and reservations of running turns by account; the ledger has the rest. */
   const underWay = new Map<string, Totals>();
   const book = (keys: readonly string[], amount: Totals): void => {
-    for (const key of keys) underWay.set(key, plus(underWay.get(key) ?? nothing, amount));
+    for (const key of keys) underWay.set(key, addTotals(underWay.get(key) ?? noUsage, amount));
   };
   return {
     open(config, agentId, sessionKey) {
       const startedAt = now();
       const accounts = accountsOf(config, agentId, sessionKey);
       const keys = accounts.map(({ key }) => key);
-      let own: Totals = nothing;
+      let own: Totals = noUsage;
       const byModel = new Map<string, ModelUse>();
-      let held: Totals = nothing;
+      let held: Totals = noUsage;
       let room = Infinity;
       const usedIn = (account: Account, before: Totals): Totals => {
-        const total = plus(before, underWay.get(account.key) ?? nothing);
+        const total = addTotals(before, underWay.get(account.key) ?? noUsage);
         return { ...total, minutes: total.minutes + (now() - startedAt) / 60_000 };
       };
       const release = (): void => {
-        book(keys, minus(held));
-        held = nothing;
+        book(keys, negate(held));
+        held = noUsage;
       };
       return {
         async reserve(inputTokens, facts) {
@@ -76,14 +76,14 @@ export function createBudgets(ledger: Ledger, now: () => number): Budgets {
           const before = await Promise.all(accounts.map((account) => booked(account, agentId, sessionKey, ledger)));
           // No await between reading the accounts and reserving.
           for (const [index, account] of accounts.entries()) {
-            const used = usedIn(account, before[index] ?? nothing);
-            const over = overdrawn(account, used, inputTokens, facts);
+            const used = usedIn(account, before[index] ?? noUsage);
+            const over = exceededLimit(account, used, inputTokens, facts);
             if (over !== undefined) return over;
             room = Math.min(room, roomIn(account, used, inputTokens, facts));
           }
           const output = Math.min(room, facts.maxTokens);
           const usage = { input: inputTokens, output, cacheRead: 0, cacheWrite: 0, totalTokens: inputTokens + output };
-          held = { ...nothing, ...usage, costUsd: costOf(usage, facts), calls: 1 };
+          held = { ...noUsage, ...usage, costUsd: costOf(usage, facts), calls: 1 };
           book(keys, held);
           return undefined;
         },
@@ -91,16 +91,16 @@ export function createBudgets(ledger: Ledger, now: () => number): Budgets {
         settle(usage, facts, { provider, id }) {
           release();
           const spent = spentOn(usage, facts);
-          own = plus(own, spent);
+          own = addTotals(own, spent);
           const name = `${provider}/${id}`;
-          byModel.set(name, { provider, model: id, totals: plus(byModel.get(name)?.totals ?? nothing, spent) });
+          byModel.set(name, { provider, model: id, totals: addTotals(byModel.get(name)?.totals ?? noUsage, spent) });
           book(keys, spent);
         },
         usedByModel: () => [...byModel.values()],
         used: () => own,
         close() {
           release();
-          book(keys, minus(own));
+          book(keys, negate(own));
           for (const key of keys) if (key.startsWith("turn:")) underWay.delete(key);
         },
       };
@@ -121,7 +121,7 @@ function accountsOf(config: Config, agentId: AgentId, sessionKey: SessionKey): A
 }
 
 async function booked({ span }: Account, agentId: AgentId, sessionKey: SessionKey, ledger: Ledger): Promise<Totals> {
-  if (span === "turn") return nothing;
+  if (span === "turn") return noUsage;
   if (span === "session") return ledger.session(sessionKey);
   return span === "agent" ? ledger.today(agentId) : ledger.today();
 }
@@ -133,41 +133,41 @@ function roomIn({ limits }: Account, used: Totals, inputTokens: number, { cost }
   return Math.floor(Math.min(byTokens, (left * 1_000_000) / cost.output));
 }
 
-function overdrawn(
+function exceededLimit(
   { span, path, limits }: Account,
   used: Totals,
   inputTokens: number,
   { cost }: ModelFacts,
 ): RunFailure | undefined {
   const price = (inputTokens * cost.input) / 1_000_000;
-  const said = (key: keyof Limits, words: string): RunFailure => ({
+  const exceeded = (key: keyof Limits, usage: string): RunFailure => ({
     code: "budget.spent",
-    message: `The budget of this ${span} is used up: ${words}.`,
-    hint: `raise ${path}.${key}; openclaw usage shows where it went`,
+    message: `The budget of this ${span} is used up: ${usage}.`,
+    hint: `raise ${path}.${key}; openclaw usage shows what was used`,
   });
   if (limits.tokens !== undefined && used.totalTokens + inputTokens >= limits.tokens)
-    return said(
+    return exceeded(
       "tokens",
       `${used.totalTokens} of ${limits.tokens} tokens, and the next request needs about ${inputTokens}`,
     );
   if (limits.usd !== undefined && used.costUsd + price >= limits.usd && used.costUsd + price > 0)
-    return said(
+    return exceeded(
       "usd",
       `$${used.costUsd.toFixed(4)} of $${limits.usd}, and the next request costs about $${price.toFixed(4)}`,
     );
   if (limits.calls !== undefined && used.calls >= limits.calls)
-    return said("calls", `${used.calls} of ${limits.calls} requests to models`);
+    return exceeded("calls", `${used.calls} of ${limits.calls} requests to models`);
   if (limits.minutes !== undefined && used.minutes >= limits.minutes)
-    return said("minutes", `${used.minutes.toFixed(1)} of ${limits.minutes} minutes`);
+    return exceeded("minutes", `${used.minutes.toFixed(1)} of ${limits.minutes} minutes`);
   return undefined;
 }
 
 function spentOn(usage: Usage | undefined, facts: ModelFacts): Totals {
-  if (usage === undefined) return { ...nothing, calls: 1 };
+  if (usage === undefined) return { ...noUsage, calls: 1 };
   const { input, output, cacheRead, cacheWrite } = usage;
   const cost = costParts(usage, facts);
   return {
-    ...nothing,
+    ...noUsage,
     input,
     output,
     cacheRead,
@@ -183,6 +183,6 @@ function spentOn(usage: Usage | undefined, facts: ModelFacts): Totals {
   };
 }
 
-function minus(amount: Totals): Totals {
+function negate(amount: Totals): Totals {
   return mapTotals((field) => -amount[field]);
 }

@@ -1,10 +1,10 @@
-// What a caller sends along reaches the model once, however much of the conversation it repeats.
+// Messages of a caller reach the model once, however much of the conversation the caller repeats.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 
 import type { Message } from "../core/message.ts";
-import { HANDED, unseenMessages } from "./caller-history.ts";
+import { PASSED_TO_CALLER, unseenMessages } from "./caller-history.ts";
 
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }], timestamp: 0 });
 const answer = (text: string, ...ids: string[]): Message => ({
@@ -23,7 +23,7 @@ const result = (id: string, text: string): Message => ({
   isError: false,
   timestamp: 0,
 });
-const waiting = [user("weather?"), answer("", "w"), result("w", HANDED)];
+const waiting = [user("weather?"), answer("", "w"), result("w", PASSED_TO_CALLER)];
 
 describe("with a call that waits for its result", () => {
   for (const [title, brought] of [
@@ -39,11 +39,11 @@ describe("with a call that waits for its result", () => {
       assert.deepEqual(unseenMessages(waiting, brought), [result("w", "18")]);
     });
 
-  test("takes nothing when the result is already there", () => {
+  test("takes no message when the result is already stored", () => {
     assert.deepEqual(unseenMessages([...waiting, result("w", "18")], [...waiting.slice(0, 2), result("w", "18")]), []);
   });
 
-  test("puts a late result into words when the conversation went on meanwhile", () => {
+  test("converts a late result to text when the conversation has continued", () => {
     const [first, ...more] = unseenMessages([...waiting, user("never mind"), answer("Fine.")], [result("w", "18")]);
     assert.equal(first?.role, "user");
     assert.match(JSON.stringify(first), /weather \(w\):\\n18/);
@@ -58,7 +58,7 @@ test("takes only the new message after a call, its result and the answer to it",
   assert.deepEqual(unseenMessages(stored, brought), []);
 });
 
-test("puts a result into words when a request is repeated after its answer", () => {
+test("converts a result to text when a request is repeated after its answer", () => {
   const stored = [...waiting, result("w", "18"), answer("It is 18.")];
   assert.deepEqual(
     unseenMessages(stored, [...waiting.slice(0, 2), result("w", "18")]).map(({ role }) => role),
@@ -66,7 +66,7 @@ test("puts a result into words when a request is repeated after its answer", () 
   );
 });
 
-test("keeps calls and results of a conversation the session does not know, in order and with names", () => {
+test("keeps calls and results of an unknown conversation in order and with names", () => {
   const brought = [user("weather?"), answer("Looking.", "a", "b"), result("a", "18"), result("b", "19")];
   assert.deepEqual(unseenMessages([], brought), brought);
 });
@@ -78,7 +78,7 @@ test("pairs a repeated call id with the last call", () => {
     answer("It is 18."),
     user("and now?"),
     answer("", "w"),
-    result("w", HANDED),
+    result("w", PASSED_TO_CALLER),
   ];
   const brought = [
     ...waiting.slice(0, 2),
@@ -91,18 +91,18 @@ test("pairs a repeated call id with the last call", () => {
   assert.deepEqual(unseenMessages(stored, brought), [result("w", "20")]);
 });
 
-test("drops what the session holds of a conversation whose start was summed up or left out", () => {
+test("drops known messages of a conversation whose start was summarized or left out", () => {
   const talk = [user("a"), answer("1"), user("b"), answer("2"), user("c"), answer("3")];
   assert.deepEqual(unseenMessages(talk.slice(2), talk), []);
   assert.deepEqual(unseenMessages(talk, talk.slice(4)), []);
   assert.deepEqual(unseenMessages(talk.slice(0, 4), talk.slice(2)), talk.slice(4));
 });
 
-test("recognizes a message with system lines in front", () => {
+test("recognizes a message with system lines before it", () => {
   assert.deepEqual(unseenMessages([user("System: news\nhi"), answer("yes")], [user("hi"), answer("yes")]), []);
 });
 
-test("takes all new messages and no known one, for any conversation and any part of it that is repeated", () => {
+test("takes all new messages and no known one from any repeated part of any conversation", () => {
   const words = fc.array(fc.constantFrom("ok", "go on", "why?"), { maxLength: 8 });
   fc.assert(
     fc.property(words, words, fc.nat(8), (before, after, skipped) => {

@@ -1,4 +1,4 @@
-// The messages that a caller sends along, without those the session already holds.
+// The messages that a caller sends with a request, without those that the session already has.
 import {
   textOf,
   type AssistantMessage,
@@ -9,7 +9,7 @@ import {
 import { neutralizeSystemPrefix } from "../base/untrusted-content.ts";
 
 /** The placeholder result of a call that the caller answers itself. */
-export const HANDED = "Passed to the caller; its result comes with the next message.";
+export const PASSED_TO_CALLER = "Passed to the caller; its result comes with the next message.";
 
 /**
  * The part of `brought` that is new to a session with `stored`. Clients send a whole conversation, its end, or only
@@ -29,7 +29,7 @@ export function unseenMessages(stored: readonly Message[], brought: readonly Mes
   const last = brought.at(-1);
   // A repeated request for an answer that exists already: the model needs a message to answer.
   const isRepeated = fresh.length === 0 && last?.role === "toolResult" && stored.at(-1)?.role === "assistant";
-  return isRepeated ? [inWords({ ...last, toolName: calls.get(last.toolCallId) ?? last.toolName })] : fresh;
+  return isRepeated ? [resultAsText({ ...last, toolName: calls.get(last.toolCallId) ?? last.toolName })] : fresh;
 }
 
 /** Aligns the user messages of both from the end backwards. */
@@ -107,12 +107,12 @@ function unseenResult(
   const named = { ...result, toolName: calls.get(id) ?? result.toolName };
   if (isOpenIn(fresh, id)) return [named];
   const last = known.findLast((message) => message.role === "toolResult" && message.toolCallId === id);
-  if (last !== undefined && textOf(last.content) !== HANDED) return [];
+  if (last !== undefined && textOf(last.content) !== PASSED_TO_CALLER) return [];
   if (fresh.every(({ role }) => role === "toolResult") && isEndOf(stored, id)) return [named];
-  return [inWords(named)];
+  return [resultAsText(named)];
 }
 
-function inWords({ toolName, toolCallId, content, timestamp }: ToolResultMessage): UserMessage {
+function resultAsText({ toolName, toolCallId, content, timestamp }: ToolResultMessage): UserMessage {
   const text = `Result of your call ${toolName} (${toolCallId}):\n${textOf(content)}`;
   return {
     role: "user",

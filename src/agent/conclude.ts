@@ -75,9 +75,9 @@ function lastWrites(
   const state = status === "ok" ? "done" : "failed";
   const entries = [
     ...lines,
-    ...unheardEntries(pending, outcome),
+    ...unansweredEntries(pending, outcome),
     ...(failure === undefined || status !== "error" ? [] : [failureEntry(failure, endedAt)]),
-    ...(isQuiet(pending, outcome) && end.entry?.sessionId === sessionId ? [quietEntry(end, outcome)] : []),
+    ...(isSilentHeartbeat(pending, outcome) && end.entry?.sessionId === sessionId ? [silentEntry(end, outcome)] : []),
   ];
   return [
     ...(entries.length === 0 ? [] : [store.transcript.append(sessionId, entries)]),
@@ -91,10 +91,10 @@ function lastWrites(
 }
 
 /** Messages of a run that never began stay visible. */
-function unheardEntries(pending: PendingTurn, { failure, endedAt }: RunOutcome): TranscriptEntry[] {
+function unansweredEntries(pending: PendingTurn, { failure, endedAt }: RunOutcome): TranscriptEntry[] {
   const why = failure ?? { code: "run.unheard", message: "the run ended before it began" };
-  return [pending, ...pending.merged].flatMap(({ heard, turn }) =>
-    heard ? [] : (unansweredEntry(turn, why, endedAt) ?? []),
+  return [pending, ...pending.merged].flatMap(({ isInTranscript, turn }) =>
+    isInTranscript ? [] : (unansweredEntry(turn, why, endedAt) ?? []),
   );
 }
 
@@ -137,16 +137,16 @@ function factsOf({
   return { runId, sessionKey, status, provider, model, durationMs: endedAt - startedAt, toolCalls, cacheHit };
 }
 
-/** A heartbeat without a report, or one that failed. */
-const isQuiet = ({ turn, merged }: PendingTurn, { status, silent }: RunOutcome): boolean =>
+/** True for a heartbeat without a report, and for one that failed. */
+const isSilentHeartbeat = ({ turn, merged }: PendingTurn, { status, silent }: RunOutcome): boolean =>
   turn.heartbeat !== undefined && merged.length === 0 && (status !== "ok" || silent);
 
-/** People are not shown such a turn, and models do not read it again when it did nothing. */
-function quietEntry({ entry, told = 0 }: End, { toolCalls, endedAt }: RunOutcome): TranscriptEntry {
+/** Hides the turn from people, and from models when it carried no event and called no tool. */
+function silentEntry({ entry, eventCount = 0 }: End, { toolCalls, endedAt }: RunOutcome): TranscriptEntry {
   const body: SilentTurnBody = {
     customType: SILENT_TURN,
     from: entry?.id ?? "",
-    forget: told === 0 && toolCalls === 0,
+    forget: eventCount === 0 && toolCalls === 0,
   };
   return { id: newId(), type: "custom", at: endedAt, body };
 }

@@ -1,4 +1,4 @@
-// The history is read from its end, only as far as it is sent, and only what is new the next time.
+// The history is read from its end as far as it is sent; the next time only new entries are read.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -49,7 +49,7 @@ const summary = (first: string | null): TranscriptEntry => ({
   body: { summary: "SO FAR", firstKeptEntryId: first, tokensBefore: 9 },
 });
 
-test("of 20,000 entries of which 50 are sent, little more than 50 are read, and then only what is new", async (t) => {
+test("reads little more than the 50 entries that are sent out of 20,000, and then only new ones", async (t) => {
   const { table, read } = await transcript(t);
   for (let start = 0; start < 20_000; start += 2000)
     await table.append(
@@ -70,7 +70,7 @@ test("of 20,000 entries of which 50 are sent, little more than 50 are read, and 
   assert.equal(read() - before, 2);
 });
 
-test("what was kept in memory is what a fresh look finds, whatever was appended", async (t) => {
+test("caches the same history that a new read finds, whatever was appended", async (t) => {
   const { table } = await transcript(t);
   let session = 0;
   const kinds = fc.array(
@@ -102,7 +102,7 @@ test("what was kept in memory is what a fresh look finds, whatever was appended"
   );
 });
 
-test("a stamp stored with a message stands in front of it; results of a cleared history are short", async (t) => {
+test("puts the stored stamp before a message, and shortens results of a cleared history", async (t) => {
   const { table } = await transcript(t);
   const result: Message = {
     role: "toolResult",
@@ -127,7 +127,7 @@ test("a stamp stored with a message stands in front of it; results of a cleared 
   assert.ok(textOf(second?.content ?? []).length < 600);
 });
 
-test("broken pairs are mended, whole ones are left as they are", () => {
+test("repairs calls without results and leaves complete pairs unchanged", () => {
   const user = (words: string): Message => ({ role: "user", content: [{ type: "text", text: words }], timestamp: 0 });
   const asks = (...ids: string[]): Message => ({
     role: "assistant",
@@ -165,7 +165,7 @@ test("broken pairs are mended, whole ones are left as they are", () => {
   );
 });
 
-test("images go four at a time, oldest first", () => {
+test("drops images four at a time, oldest first", () => {
   const pictures = (count: number): Message[] =>
     Array.from({ length: count }, () => ({
       role: "user",

@@ -1,4 +1,4 @@
-// The history of a session as a model gets it, read from the end of the transcript as far as it is sent.
+// The history of a session as a model reads it: the end of the transcript, as far as it fits.
 import type { Block, Message, UserMessage } from "../core/message.ts";
 import { Lru } from "../base/lru.ts";
 import { silentTurnOf } from "../session/silent-turn.ts";

@@ -1,4 +1,4 @@
-// The process is killed in mid-turn: what it had begun is closed truthfully, what it had not is run, once.
+// After a kill during a turn the next process closes begun runs with their true outcome and runs waiting turns once.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync } from "node:fs";
@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { textOf } from "../core/message.ts";
-import { openAgentHouse, scriptedBook, text } from "../../test/harness/agent.ts";
+import { openTestAgents, scriptedBook, text } from "../../test/harness/agent.ts";
 import { INTERRUPTED } from "./recover.ts";
 import { repairMessages } from "./valid-messages.ts";
 
@@ -34,19 +34,19 @@ for (const [stage, words] of Object.entries(stages)) {
       const state = mkdtempSync(join(tmpdir(), "openclaw-crash-"));
       await killAfter(state, stage, [...words, "posted"]);
       const models = scriptedBook(() => text("here I am"));
-      const opened = await openAgentHouse({ models, state });
+      const opened = await openTestAgents({ models, state });
       const begun = await opened.agents.wait("begun", 60_000);
       const waiting = await opened.agents.wait("waiting", 60_000);
-      const told = (await opened.messages()).map(({ role, content }) => `${role}: ${textOf(content)}`);
+      const lines = (await opened.messages()).map(({ role, content }) => `${role}: ${textOf(content)}`);
       // Killed before its row was on disk, the first turn had not begun, and is run like the second.
       const isClosed = begun?.failure?.code === "run.interrupted";
       assert.ok(isClosed || begun?.text === "here I am", JSON.stringify(begun));
-      assert.equal(told.includes(`assistant: ${INTERRUPTED}`), isClosed);
+      assert.equal(lines.includes(`assistant: ${INTERRUPTED}`), isClosed);
       assert.deepEqual([waiting?.status, waiting?.text], ["ok", "here I am"]);
       const messages = await opened.messages();
       assert.deepEqual(repairMessages(messages), messages);
-      assert.equal(told.filter((line) => line === "user: second").length, 1);
-      assert.equal(told.filter((line) => line === "user: first").length, 1);
+      assert.equal(lines.filter((line) => line === "user: second").length, 1);
+      assert.equal(lines.filter((line) => line === "user: first").length, 1);
       if (stage === "tool") assert.ok(isClosed && existsSync(join(opened.workspace, "done.txt")));
       // Posting the same turn again finds its outcome and does nothing.
       const again = await opened.agents.post({

@@ -14,7 +14,9 @@ import type { Store } from "../store/store.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
 import type { CallHints } from "../tool/tool.ts";
+import type { Budgets } from "./budget.ts";
 import type { Ledger } from "./ledger.ts";
+import type { MediaMessage, UnderstoodMessage } from "./media/understand.ts";
 
 export interface AgentsDeps {
   readonly store: Store;
@@ -23,12 +25,14 @@ export interface AgentsDeps {
   readonly models: ModelBook;
   /** Shared with the parts that show usage; created here when absent. */
   readonly ledger?: Ledger;
-  /** Streams a model turn with retry and fail-over; default: `createStreamModel` of model/retry.ts. */
+  /** Shared with questions outside of turns; created here when absent. */
+  readonly budgets?: Budgets;
+  /** Streams a model turn with retry and failover; default: `createStreamModel` of model/retry.ts. */
   readonly streamModel?: StreamModel;
   /** Slash commands and directives, applied before the model (`Direct` of chat). */
   readonly direct: DirectTurn;
   /**
-   * Whether a message is only a command (`IsUrgent` of chat), which runs at once beside a running turn. Without it
+   * Whether a message is only a command (`IsUrgent` of chat), which runs immediately, also during a run. Without it
    * a few commands are recognized by name.
    */
   readonly isUrgent?: (
@@ -46,6 +50,8 @@ export interface AgentsDeps {
   readonly systemEvents?: SystemEvents;
   /** Hooks of the owner that may change the bootstrap files; undefined while there are none. */
   readonly onBootstrap?: () => BootstrapHook | undefined;
+  /** Turns attachments into text (`tools.media`); without it only pictures reach the model. */
+  readonly understandMedia?: (message: MediaMessage) => Promise<UnderstoodMessage>;
   /** Called before a session is summarized, so that lasting facts can be stored first. */
   readonly beforeCompaction?: (session: {
     readonly sessionKey: SessionKey;

@@ -1,11 +1,11 @@
-// Where two values differ: never said of equal ones, always of different ones, and the path leads there.
+// The first difference of two values is found for different values only, with its path.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 
 import { firstMismatch } from "./difference.ts";
 
-test("the same JSON has no mismatch, any other has one", () => {
+test("finds a mismatch in different JSON and none in equal JSON", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (left, right) => {
       assert.equal(firstMismatch(left, structuredClone(left)), undefined);
@@ -14,7 +14,7 @@ test("the same JSON has no mismatch, any other has one", () => {
   );
 });
 
-test("one changed text is found by its path, with the text around it", () => {
+test("finds a changed text by its path, with the text around it", () => {
   fc.assert(
     fc.property(fc.array(fc.string(), { minLength: 1 }), fc.nat(), fc.string({ minLength: 1 }), (list, pick, more) => {
       const at = pick % list.length;
@@ -24,7 +24,7 @@ test("one changed text is found by its path, with the text around it", () => {
   );
 });
 
-test("what is missing or added, and keys in another order", () => {
+test("finds missing and added values, and keys in another order", () => {
   assert.deepEqual(firstMismatch({ a: [1] }, { a: [1, 2] }), { path: "a[1]", recorded: "(nothing)", now: "2" });
   assert.deepEqual(firstMismatch({ a: 1, b: 2 }, { a: 1 }), { path: "b", recorded: "2", now: "(nothing)" });
   assert.deepEqual(firstMismatch({ a: 1, b: 2 }, { b: 2, a: 1 }), {

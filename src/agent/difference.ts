@@ -1,4 +1,4 @@
-// Where two JSON values begin to differ, with the path and the text around it.
+// Finds where two JSON values begin to differ, with the path and the text around it.
 import { isRecord } from "../core/record.ts";
 
 export interface Mismatch {

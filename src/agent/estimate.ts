@@ -1,4 +1,4 @@
-// How many tokens something is, about. Only used to act before a vendor complains.
+// Estimates the tokens of messages, to act before a vendor rejects a request.
 import type { Message } from "../core/message.ts";
 import { CHARS_PER_TOKEN, IMAGE_TOKENS } from "./limits.ts";
 

@@ -36,9 +36,10 @@ export async function shrinkSession(
   ports: CompactionPorts,
   options: { readonly attempt: number; readonly current?: readonly TranscriptEntry[] },
 ): Promise<Shrunk> {
-  const summed = options.attempt > 1 ? undefined : await compactSession(sessionRef, deps, ports);
-  if (summed?.ok === true) return { messages: messagesOf(summed.history), how: "compacted", note: summed.note };
-  const why = summed === undefined ? "" : ` (${summed.note})`;
+  const compacted = options.attempt > 1 ? undefined : await compactSession(sessionRef, deps, ports);
+  if (compacted?.ok === true)
+    return { messages: messagesOf(compacted.history), how: "compacted", note: compacted.note };
+  const why = compacted === undefined ? "" : ` (${compacted.note})`;
   const cleared = options.attempt > 2 ? undefined : await clearResults(sessionRef, deps, ports, why);
   return cleared ?? archiveSession(sessionRef, deps, options.current, why);
 }
@@ -59,7 +60,7 @@ export async function compactSession(
   const history = await currentHistory(sessionRef, deps, ports);
   const made = await compactHistory(history, ports, options);
   if (!made.ok) {
-    emit({ stream: "compaction", phase: "end", note: `not summed up: ${made.reason}` });
+    emit({ stream: "compaction", phase: "end", note: `not summarized: ${made.reason}` });
     return { ok: false, note: made.reason };
   }
   const { key, sessionId } = sessionRef.record;
@@ -73,7 +74,7 @@ export async function compactSession(
       ),
     ]),
   );
-  const note = `${made.summarised} older messages were replaced by a summary, ${made.kept} stay unchanged`;
+  const note = `${made.summarized} older messages were replaced by a summary, ${made.kept} stay unchanged`;
   emit({ stream: "compaction", phase: "end", note });
   emit({ stream: "notice", text: note });
   return { ok: true, history: await histories.load(sessionId, ports.contextWindow), kept: made.kept, note };

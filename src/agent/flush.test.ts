@@ -7,10 +7,10 @@ import {
   calls,
   failing,
   MAIN,
-  openAgentHouse,
+  openTestAgents,
   scriptedBook,
   text,
-  type AgentHouse,
+  type TestAgents,
   type Say,
 } from "../../test/harness/agent.ts";
 import type { SessionKey } from "../core/names.ts";
@@ -28,7 +28,7 @@ const isSummary = ({ system }: ModelRequest): boolean => system.startsWith("You 
 const afterTool = ({ messages }: ModelRequest): boolean => messages.at(-1)?.role === "toolResult";
 
 interface CommandRun {
-  readonly runtime: AgentHouse;
+  readonly runtime: TestAgents;
   readonly flushes: () => ModelRequest[];
   readonly fill: (more?: Partial<TurnRequest>) => Promise<string[]>;
 }
@@ -42,7 +42,7 @@ async function scene(notes: (request: ModelRequest) => Say | Promise<Say>, confi
     },
     { contextWindow: WINDOW },
   );
-  const runtime = await openAgentHouse({
+  const runtime = await openTestAgents({
     models: book,
     config: { agents: { defaults: { userTimezone: "UTC", ...config } } },
   });
@@ -59,7 +59,7 @@ async function scene(notes: (request: ModelRequest) => Say | Promise<Say>, confi
 
 const write: Say = calls(["write", { path: `memory/${day}.md`, content: "- likes tea\n" }]);
 
-test("near the limit the agent writes its notes once, silently, before the session is summed up", async () => {
+test("lets the agent store notes once and silently before the session is summarized", async () => {
   const { runtime, flushes, fill } = await scene((request) => (afterTool(request) ? text("NO_REPLY") : write));
   assert.deepEqual(await fill(), ["fine", "fine", "fine", "fine", "fine"]);
   assert.equal(readFileSync(join(runtime.workspace, "memory", `${day}.md`), "utf8"), "- likes tea\n");
@@ -76,7 +76,7 @@ test("near the limit the agent writes its notes once, silently, before the sessi
   await runtime.close();
 });
 
-test("once for each summary: after one there is a next", async () => {
+test("stores notes once per summary", async () => {
   const { runtime, flushes, fill } = await scene(() => text("NO_REPLY"));
   for (let round = 0; round < 3; round++) await fill();
   const record = await runtime.store.sessions.get(MAIN);
@@ -90,19 +90,19 @@ test("once for each summary: after one there is a next", async () => {
 const skipped: readonly (readonly [why: string, config: object, more: Partial<TurnRequest>])[] = [
   ["it is switched off", { compaction: { memoryFlush: { enabled: false } } }, {}],
   ["it is a heartbeat", {}, { heartbeat: { ackMaxChars: 300 } }],
-  ["it is a sub-agent", {}, { sessionKey: "agent:main:subagent:one" as SessionKey }],
+  ["it is a subagent", {}, { sessionKey: "agent:main:subagent:one" as SessionKey }],
   ["the workspace is read-only", { sandbox: { mode: "all", workspaceAccess: "ro" } }, {}],
   ["there is no workspace in the sandbox", { sandbox: { mode: "all", workspaceAccess: "none" } }, {}],
 ];
 for (const [why, config, more] of skipped)
-  test(`there are no notes when ${why}`, async () => {
+  test(`stores no notes when ${why}`, async () => {
     const { runtime, flushes, fill } = await scene(() => text("NO_REPLY"), config);
     await fill(more);
     assert.deepEqual(flushes(), []);
     await runtime.close();
   });
 
-test("a model that fails, or is too full for it, costs nothing but the notes", async () => {
+test("continues the turn when the model fails or the context is too full for notes", async () => {
   for (const kind of ["context", "invalid"] as const) {
     const { runtime, fill } = await scene(() => failing(kind));
     assert.deepEqual(await fill(), ["fine", "fine", "fine", "fine", "fine"]);
@@ -110,7 +110,7 @@ test("a model that fails, or is too full for it, costs nothing but the notes", a
   }
 });
 
-test("notes are bounded: a model that never stops calling is stopped, and other tools do not run", async () => {
+test("stops a model that never stops calling, and runs no other tools", async () => {
   let count = 0;
   const { runtime, flushes, fill } = await scene(() => calls(["exec", { command: `touch escaped-${++count}` }]));
   assert.deepEqual(await fill(), ["fine", "fine", "fine", "fine", "fine"]);
@@ -121,7 +121,7 @@ test("notes are bounded: a model that never stops calling is stopped, and other 
   await runtime.close();
 });
 
-test("own words replace ours, and own system words are added", async () => {
+test("uses the configured prompt, and adds the configured system prompt", async () => {
   const words = { prompt: "[memory] NOTE IT", systemPrompt: "You are taking notes." };
   const { runtime, flushes, fill } = await scene(() => text("NO_REPLY"), { compaction: { memoryFlush: words } });
   await fill();

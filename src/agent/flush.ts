@@ -1,4 +1,4 @@
-// Before a long session is summarized: one silent turn in which the agent stores what should last.
+// A silent turn before a long session is summarized, in which the agent stores notes.
 import type { Message } from "../core/message.ts";
 import { isSubagentKey, type AgentId } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
@@ -31,15 +31,15 @@ export interface FlushInput {
 
 const MAX_MS = 90_000;
 const MAX_REQUESTS = 8;
-/** Enough to find and write notes; nothing that reaches further. */
+/** Only what is needed to find and write notes. */
 const tools: ReadonlySet<string> = new Set(["read", "write", "edit", "memory_search", "memory_get"]);
 
-/** Never throws, and at most once for each summary: whatever comes of it, the turn that waits goes on. */
+/** Runs at most once per summary. Never throws, so that the waiting turn continues. */
 export async function flushMemory(deps: AgentsDeps, input: FlushInput): Promise<void> {
   const { sessionRef, turn } = input;
   try {
     if (!isDue(deps, input)) return;
-    await note(deps, sessionRef);
+    await markStarted(deps, sessionRef);
     const { calls, failure } = await writeNotes(deps, input);
     const body = { customType: "memory-flush", toolCalls: calls, ...(failure === undefined ? {} : { failure }) };
     await deps.store.transcript.append(sessionRef.record.sessionId, [
@@ -63,8 +63,8 @@ function isDue(deps: AgentsDeps, { turn, agentId, sessionRef, turnModel }: Flush
   return entryOf(sessionRef.record).memoryFlushCompactionCount !== compactionsOf(sessionRef.record);
 }
 
-/** Before it begins: a turn that is cut off is not tried again and again. */
-async function note({ store, clock }: AgentsDeps, sessionRef: SessionRef): Promise<void> {
+/** Stored before it begins, so that an interrupted flush is not repeated. */
+async function markStarted({ store, clock }: AgentsDeps, sessionRef: SessionRef): Promise<void> {
   const mark = { memoryFlushAt: clock.now(), memoryFlushCompactionCount: compactionsOf(sessionRef.record) };
   const marked = await store.sessions.update(sessionRef.record.key, (current) =>
     current?.sessionId === sessionRef.record.sessionId
@@ -90,14 +90,14 @@ async function writeNotes(deps: AgentsDeps, input: FlushInput): Promise<{ calls:
         return tooMany();
       },
       reserve: turnModel.reserve,
-      // It is on record in the journal of calls; in the transcript it would only make it longer.
+      // The journal records the calls; the transcript must not become longer.
       append: () => {},
       save: async () => {},
       callTool: async (call, stop, progress) =>
         tools.has(call.name)
           ? toolAccess.call(call, stop, progress)
           : failureAnswer(`${call.name} is not available in this turn: store notes under memory/, or answer NO_REPLY`),
-      looksOnly: toolAccess.looksOnly,
+      isReadOnly: toolAccess.isReadOnly,
       isClientTool: () => false,
       emit: () => {},
       steer: () => [],
@@ -115,10 +115,10 @@ async function* tooMany(): AsyncGenerator<TurnEvent> {
   yield { type: "error", error: { kind: "aborted", message: `more than ${MAX_REQUESTS} requests` } };
 }
 
-/** As much of the end of the session as leaves room to answer. */
+/** The end of the session, as far as it leaves tokens for the answer. */
 function recent({ history, contextWindow }: FlushInput, turnModel: TurnModel): Message[] {
-  const runContext = contextWindow - turnModel.overhead() - Math.min(RESERVE_TOKENS, contextWindow / 4);
-  const from = cutPoint(history.items, runContext);
+  const maxTokens = contextWindow - turnModel.overhead() - Math.min(RESERVE_TOKENS, contextWindow / 4);
+  const from = cutPoint(history.items, maxTokens);
   return messagesOf({ items: history.items.slice(from), summary: from === 0 ? history.summary : undefined });
 }
 

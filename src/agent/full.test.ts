@@ -1,4 +1,4 @@
-// A disk that is full for a while: turns wait for space and say so, nothing is stored by halves, a stop still works.
+// On a full disk turns wait for space with a notice, writes stay atomic, and a stop still works.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,14 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { OpenClawError } from "../core/error.ts";
 import { textOf } from "../core/message.ts";
 import type { Store } from "../store/store.ts";
-import { MAIN, openAgentHouse, scriptedBook, text, type AgentHouse, type Say } from "../../test/harness/agent.ts";
+import { MAIN, openTestAgents, scriptedBook, text, type TestAgents, type Say } from "../../test/harness/agent.ts";
 
 interface Disk {
   isFull: boolean;
 }
 
 /** Steps and single writes alike are refused while the disk is full. */
-async function runtime(t: TestContext, disk: Disk, said: Say = text("done")): Promise<AgentHouse> {
+async function runtime(t: TestContext, disk: Disk, said: Say = text("done")): Promise<TestAgents> {
   const full = (): Promise<never> =>
     Promise.reject(new OpenClawError("store.full", "no space left for the store", { hint: "free some space" }));
   const wrap = (store: Store): Store => ({
@@ -24,7 +24,7 @@ async function runtime(t: TestContext, disk: Disk, said: Say = text("done")): Pr
       update: (...change) => (disk.isFull ? full() : store.sessions.update(...change)),
     },
   });
-  const opened = await openAgentHouse({
+  const opened = await openTestAgents({
     models: scriptedBook((_request, index) => (index === 0 ? said : text("done"))),
     wrap,
     more: { retryMs: 20 },
@@ -33,7 +33,7 @@ async function runtime(t: TestContext, disk: Disk, said: Say = text("done")): Pr
   return opened;
 }
 
-async function stateOf({ store }: AgentHouse, runId: string): Promise<string | undefined> {
+async function stateOf({ store }: TestAgents, runId: string): Promise<string | undefined> {
   await sleep(100);
   return (await store.inbox.get(runId))?.state;
 }
@@ -46,18 +46,18 @@ async function until<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Pr
     await sleep(100);
   }
 }
-const endOf = (opened: AgentHouse, runId: string): Promise<string | undefined> =>
+const endOf = (opened: TestAgents, runId: string): Promise<string | undefined> =>
   until(
     () => stateOf(opened, runId),
     (state) => state !== "pending",
   );
 
-const noticesOf = ({ events }: AgentHouse): string[] =>
+const noticesOf = ({ events }: TestAgents): string[] =>
   events.flatMap(({ body }) => (body.stream === "notice" ? [body.text] : []));
-const wordsOf = async (opened: AgentHouse): Promise<string[]> =>
+const wordsOf = async (opened: TestAgents): Promise<string[]> =>
   (await opened.messages()).map(({ role, content }) => `${role}: ${textOf(content)}`);
 
-test("a turn waits for space before it begins, says so once, and then runs once", async (t) => {
+test("waits for disk space before a turn begins, with one notice, and then runs it once", async (t) => {
   const disk: Disk = { isFull: true };
   const opened = await runtime(t, disk);
   await opened.send("hi", { runId: "r1" });
@@ -67,7 +67,7 @@ test("a turn waits for space before it begins, says so once, and then runs once"
   );
   assert.equal(await opened.agents.wait("r1", 100), undefined, "it has no end, least of all a failed one");
   assert.deepEqual(noticesOf(opened), [
-    "Waiting: no space left for the store. Nothing is lost; this continues by itself. Fix: free some space.",
+    "Waiting: no space left for the store. Your message is stored; this continues automatically. Fix: free some space.",
   ]);
   assert.deepEqual(await wordsOf(opened), []);
   disk.isFull = false;
@@ -75,10 +75,10 @@ test("a turn waits for space before it begins, says so once, and then runs once"
   assert.deepEqual(await wordsOf(opened), ["user: hi", "assistant: done"]);
 });
 
-test("no model is asked before the words are stored", async (t) => {
+test("asks no model before the message is stored", async (t) => {
   const disk: Disk = { isFull: true };
   const models = scriptedBook(() => text("done"));
-  const opened = await openAgentHouse({
+  const opened = await openTestAgents({
     models,
     more: { retryMs: 20 },
     wrap: (store) => ({
@@ -104,7 +104,7 @@ test("no model is asked before the words are stored", async (t) => {
   assert.equal(models.requests.length, 1);
 });
 
-test("the answer waits for space, and is told when it is stored", async (t) => {
+test("reports the answer when disk space allowed to store it", async (t) => {
   const disk: Disk = { isFull: false };
   const opened = await runtime(t, disk, [{ waitMs: 50 }, ...text("the answer")]);
   opened.agents.watch(({ body }) => {
@@ -125,7 +125,7 @@ test("the answer waits for space, and is told when it is stored", async (t) => {
   assert.equal(await endOf(opened, "r1"), "done");
 });
 
-test("a run that is stopped while its answer waits for space ends at once, and is stored later", async (t) => {
+test("ends a stopped run immediately while its answer waits for disk space, and stores it later", async (t) => {
   const disk: Disk = { isFull: false };
   const opened = await runtime(t, disk, text("the answer"));
   opened.agents.watch(({ body }) => {
@@ -144,7 +144,7 @@ test("a run that is stopped while its answer waits for space ends at once, and i
   assert.deepEqual(await wordsOf(opened), ["user: hi", "assistant: the answer"]);
 });
 
-test("a turn that is stopped before it began has its end at once, and its words are shown when they are stored", async (t) => {
+test("ends a turn that was stopped before it began immediately, and shows its message once stored", async (t) => {
   const disk: Disk = { isFull: false };
   const opened = await runtime(t, disk, ["hang"]);
   await opened.send("one", { runId: "one" });
@@ -158,7 +158,7 @@ test("a turn that is stopped before it began has its end at once, and its words 
   assert.equal(await endOf(opened, "two"), "failed");
 });
 
-test("words of the house wait for room, and are said once", async (t) => {
+test("posts a message of the gateway once when the disk has space again", async (t) => {
   const disk: Disk = { isFull: true };
   const opened = await runtime(t, disk);
   await opened.agents.say(MAIN, "the job is done", "said-1");

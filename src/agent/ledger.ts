@@ -10,12 +10,12 @@ import type { ContextWeight } from "./context-weight.ts";
 export interface LedgerEntry {
   readonly agentId: string;
   readonly sessionKey: string;
-  /** By model, the one that answered first. Empty for what no model did. */
+  /** By model, in the order of their first answer; empty when no model was asked. */
   readonly used: readonly ModelUse[];
   readonly activity?: Activity;
-  /** What its last request consisted of. */
+  /** The parts of its last request. */
   readonly context?: ContextWeight;
-  /** When it began. */
+  /** When the run began. */
   readonly startedAt?: number;
 }
 
@@ -79,27 +79,27 @@ export interface LedgerQuery {
 }
 
 export interface Ledger {
-  /** Counts it, once; the write that it resolves with stores the sums and may be repeated. */
+  /** Counts the entry once. Resolves with the write that stores the sums, which can be repeated. */
   book(entry: LedgerEntry): Promise<() => Promise<void>>;
   totals(query: LedgerQuery): Promise<Totals>;
-  /** One row a day, agent and model, oldest first. */
+  /** One row per day, agent and model, oldest first. */
   daily(query: LedgerQuery): Promise<DayRow[]>;
   session(sessionKey: string): Promise<Totals>;
   today(agentId?: string): Promise<Totals>;
-  /** One row a day and agent, oldest first. */
+  /** One row per day and agent, oldest first. */
   activity(query: LedgerQuery): Promise<ActivityRow[]>;
-  /** One row a day on which something happened in the session, also before it was reset; oldest first. */
+  /** One row per day with activity in the session, also before it was reset; oldest first. */
   sessionDays(sessionKey: string, query: Pick<LedgerQuery, "from" | "to">): Promise<SessionDay[]>;
   /** Undefined when no model was asked in the session. */
   context(sessionKey: string): Promise<ContextWeight | undefined>;
 }
 
-export const nothing: Totals = mapTotals(() => 0);
+export const noUsage: Totals = mapTotals(() => 0);
 
 const DAYS = "usage.day";
 const SESSIONS = "usage.session";
 const ACTIVITY = "usage.activity";
-/** Stands in a key where the others have their day. */
+/** The last part of a key; other keys have their day there. */
 const CONTEXT = "context";
 
 const partKey = (sessionKey: string, part: string): string => sessionKey + SESSION_USAGE_SEPARATOR + part;
@@ -118,7 +118,7 @@ export function createLedger(store: Pick<Store, "kv">, clock: Pick<Clock, "now">
       .map(([key, totals]) => toRow(key, totals))
       .filter((row) => fits(row, query))
       .toSorted((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0));
-  const totals = async (query: LedgerQuery): Promise<Totals> => (await rows(query)).reduce<Totals>(plus, nothing);
+  const totals = async (query: LedgerQuery): Promise<Totals> => (await rows(query)).reduce<Totals>(addTotals, noUsage);
 
   return {
     async book({ agentId, sessionKey, used, activity = noActivity, startedAt, context }) {
@@ -130,15 +130,15 @@ export function createLedger(store: Pick<Store, "kv">, clock: Pick<Clock, "now">
         activities.load(`${date}|${agentId}`),
         sessionDays.load(partKey(sessionKey, date)),
       ]);
-      // Sums change here at once, and a write holds the sums of its moment: the last one holds all of them.
+      // Sums change here immediately; a write stores the sums of its moment, so the last write stores all.
       const dayWrites = used.map(({ provider, model, totals: more }) => {
         const key = [date, agentId, provider, model].join("|");
-        byDay.set(key, plus(byDay.get(key) ?? nothing, more));
+        byDay.set(key, addTotals(byDay.get(key) ?? noUsage, more));
         return (): KvWrite => ({ space: DAYS, key, value: byDay.get(key) });
       });
       const writes = [
         ...dayWrites,
-        session.change((sum) => used.reduce((all, { totals: more }) => plus(all, more), sum)),
+        session.change((sum) => used.reduce((all, { totals: more }) => addTotals(all, more), sum)),
         ofDay.change((sum) => addActivity(sum, activity)),
         ofSession.change((day) => addToDay(day, used, activity, startedAt ?? now, now)),
       ];
@@ -169,7 +169,7 @@ export function createLedger(store: Pick<Store, "kv">, clock: Pick<Clock, "now">
       (await store.kv.get(SESSION_USAGE, partKey(sessionKey, CONTEXT))) as ContextWeight | undefined,
   };
 
-  /** Most turns send what the one before sent: written again only when it changed. */
+  /** Written only when it changed, because most turns have the same parts. */
   function contextWrites(sessionKey: string, context: ContextWeight | undefined): KvWrite[] {
     if (context === undefined) return [];
     const mark = sha256(JSON.stringify({ ...context, generatedAt: 0 }));
@@ -181,7 +181,7 @@ export function createLedger(store: Pick<Store, "kv">, clock: Pick<Clock, "now">
 
 interface Row<T> {
   readonly value: T;
-  /** The new value at once, for whoever asks next; what is returned gives the write that makes it durable. */
+  /** Changes the value immediately. Returns the write that makes it durable. */
   change(make: (value: T) => T): () => KvWrite;
 }
 
@@ -228,7 +228,7 @@ function addToDay(
   const models = new Map(Object.entries(day.models));
   for (const { provider, model, totals } of used) {
     const key = `${provider}|${model}`;
-    models.set(key, plus(models.get(key) ?? nothing, totals));
+    models.set(key, addTotals(models.get(key) ?? noUsage, totals));
   }
   return {
     models: Object.fromEntries(models),
@@ -263,7 +263,7 @@ export function localDay(at: number): string {
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
 }
 
-export function plus(a: Totals, b: Totals): Totals {
+export function addTotals(a: Totals, b: Totals): Totals {
   return mapTotals((field) => a[field] + b[field]);
 }
 

@@ -1,4 +1,4 @@
-// The loop over scripted ports: whatever the model says and whenever it is stopped, the messages stay valid.
+// The loop over scripted ports: messages stay valid for any model output and any stop.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -48,7 +48,7 @@ async function play(
         ran.push(`${name} ${JSON.stringify(args)}`);
         return { content: [{ type: "text", text: `${name} done` }], isError: false };
       },
-      looksOnly: ({ name }) => name === "look",
+      isReadOnly: ({ name }) => name === "look",
       isClientTool: (name) => name === "client",
       emit: (body) => events.push(body),
       steer: () => [],
@@ -62,7 +62,7 @@ async function play(
   return { end, kept, events, ran, requests };
 }
 
-test("steering: what is left of the calls is answered with the literal words, and the message follows", async () => {
+test("answers the remaining calls with the skip text when a message steers the run", async () => {
   let asked = 0;
   const { kept, ran, requests } = await play(
     (index) => (index === 0 ? calls(["a", {}], ["b", {}], ["c", {}]) : text("ok")),
@@ -76,7 +76,7 @@ test("steering: what is left of the calls is answered with the literal words, an
   assert.equal(textOf(requests[1]?.at(-1)?.content ?? []), "rather do d");
 });
 
-test("looks run side by side, anything else in order", async () => {
+test("runs read-only calls in parallel and all others in order", async () => {
   const running = { now: 0, most: 0 };
   const callTool: LoopPorts["callTool"] = async ({ name }) => {
     running.most = Math.max(running.most, ++running.now);
@@ -97,7 +97,7 @@ test("looks run side by side, anything else in order", async () => {
   assert.equal(running.most, 1);
 });
 
-test("the same call again and again is warned about, then ends the run in words", async () => {
+test("warns about a repeated call and then ends the run with a reason", async () => {
   const { end, kept, ran } = await play((index) => calls(["poke", index % 2 === 0 ? { a: 1, b: 2 } : { b: 2, a: 1 }]));
   assert.equal(end.failure?.code, "run.loop");
   assert.match(end.failure?.message ?? "", /poke 5 times in a row/);
@@ -109,7 +109,7 @@ test("the same call again and again is warned about, then ends the run in words"
   assert.deepEqual(repairMessages(kept), kept);
 });
 
-test("turns and calls of a run are bounded", async () => {
+test("limits the model turns and tool calls of a run", async () => {
   const turns = await play((index) => calls(["poke", { index }]));
   assert.deepEqual([turns.end.failure?.code, turns.requests.length], ["run.too-long", MAX_MODEL_TURNS]);
   const many = await play((index) =>
@@ -119,20 +119,20 @@ test("turns and calls of a run are bounded", async () => {
   assert.deepEqual(repairMessages(many.kept), many.kept);
 });
 
-test("calls of the caller's own tools end the run and are handed over", async () => {
+test("ends the run with calls of the caller's own tools", async () => {
   const { end, kept } = await play(() => calls(["client", { x: 1 }, "c1"], ["a", {}, "c2"]));
   assert.deepEqual([end.status, end.clientCalls], ["ok", [{ id: "c1", name: "client", arguments: '{"x":1}' }]]);
   assert.deepEqual(repairMessages(kept), kept);
 });
 
-test("a budget that is used up ends the run before the request", async () => {
+test("ends the run before a request that exceeds the budget", async () => {
   const { end, requests } = await play(() => text("never"), {
     reserve: async () => ({ code: "budget.spent", message: "used up" }),
   });
   assert.deepEqual([end.status, end.failure?.code, requests.length], ["error", "budget.spent", 0]);
 });
 
-test("a failed stream keeps what was said and drops calls that never came whole", async () => {
+test("keeps the text of a failed stream and drops incomplete calls", async () => {
   const { end, kept } = await play(() => [
     { type: "text", delta: "I will " },
     { type: "tool-call", id: "c1", name: "a", arguments: "{}" },
@@ -142,7 +142,7 @@ test("a failed stream keeps what was said and drops calls that never came whole"
   assert.deepEqual(kept[1]?.content, [{ type: "text", text: "I will " }]);
 });
 
-test("an answer of another model after a fail-over is not glued to half of the first one", async () => {
+test("discards the partial answer of a model after a failover", async () => {
   const ref = { provider: "p", id: "second" };
   const { end } = await play(() => [
     { type: "text", delta: "half of" },
@@ -152,7 +152,7 @@ test("an answer of another model after a fail-over is not glued to half of the f
   assert.deepEqual([end.text, end.model], ["whole", ref]);
 });
 
-test("thinking in tags is no reply", async () => {
+test("removes thinking in tags from the reply", async () => {
   const say = ["<thi", "nk>hm, NO_REPLY", "</think>", "Hello <b", ">there"].map(
     (delta) => ({ type: "text", delta }) as const,
   );
@@ -161,23 +161,23 @@ test("thinking in tags is no reply", async () => {
   assert.equal(events.flatMap((body) => (body.stream === "assistant" ? [body.delta] : [])).join(""), "Hello <b>there");
 });
 
-test("a model that keeps silent: the person hears that we wait", async () => {
-  const heard = Promise.withResolvers<void>();
-  const told: string[] = [];
+test("shows a notice while the model is silent", async () => {
+  const noticed = Promise.withResolvers<void>();
+  const notices: string[] = [];
   const reply = await streamReply(
     (async function* () {
       yield { type: "model", ref: { provider: "p", id: "slow" }, facts: {} as never } as const;
-      await heard.promise;
+      await noticed.promise;
       yield { type: "end", stop: "stop", usage: usage() } as const;
     })(),
     (body) => {
       if (body.stream !== "notice") return;
-      told.push(body.text);
-      heard.resolve();
+      notices.push(body.text);
+      noticed.resolve();
     },
     5,
   );
-  assert.deepEqual([told[0], reply.failure], ["still waiting for p/slow", undefined]);
+  assert.deepEqual([notices[0], reply.failure], ["still waiting for p/slow", undefined]);
 });
 
 const anyCall = fc.record({
@@ -219,7 +219,7 @@ const anyTurn = fc.oneof(
   ),
 );
 
-test("whatever comes, the loop ends, throws nothing, and leaves each call with its result (F28)", async () => {
+test("ends without throwing and with a result for each call, for any input (F28)", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyTurn, { maxLength: 8 }), fc.integer({ min: 0, max: 20 }), async (turns, stopAt) => {
       const control = new AbortController();

@@ -1,4 +1,4 @@
-// The loop: ask the model, run its tools, give it the results, until it has answered. It knows no vendor and no tool.
+// The loop: asks the model, runs its tool calls and returns the results, until it answers. Independent of vendors and tools.
 import type { RunEventBody, RunFailure } from "../core/event.ts";
 import type { AssistantMessage, Message, Usage, UserMessage } from "../core/message.ts";
 import type { ModelRef } from "../model/model.ts";
@@ -13,20 +13,20 @@ import { addUsage, costParts } from "./usage.ts";
 export interface LoopPorts extends CallPorts {
   /** One model turn over these messages; the last event is `end` or `error`. */
   model(messages: readonly Message[], signal: AbortSignal): AsyncIterable<TurnEvent>;
-  /** Takes a message for the transcript, in order. */
+  /** Adds a message to the transcript, in order. */
   append(message: Message): void;
-  /** Stores what was appended so far, in one step; what is left at the end is stored with the end of the run. */
+  /** Stores the appended messages in one step; the last ones are stored with the end of the run. */
   save(): Promise<void>;
   emit(body: RunEventBody): void;
-  /** User messages to take in now; asked at tool boundaries only. */
+  /** User messages to insert now; called between tool calls only. */
   steer(): readonly UserMessage[];
-  /** The messages did not fit: shorter ones that stand for the same, or undefined when nothing more can be done. */
+  /** Replaces messages that did not fit by shorter ones; undefined when that is not possible. */
   overflow(messages: readonly Message[], attempt: number): Promise<readonly Message[] | undefined>;
   /** Whether the caller's own limit leaves tokens for another answer. */
   hasCapacity?(): boolean;
   /** One tool call for each answer at most; further ones of the same answer are dropped. */
   readonly singleCall?: boolean;
-  /** Holds room in the budgets for this request, or says why the run ends here. */
+  /** Reserves this request in the budgets, or returns why the run ends here. */
   reserve(messages: readonly Message[]): Promise<RunFailure | undefined>;
   now(): number;
 }
@@ -36,7 +36,7 @@ export interface LoopEnd {
   readonly text: string;
   readonly model?: ModelRef | undefined;
   readonly usage: Usage | undefined;
-  /** Of the last request alone: how full the context is. */
+  /** Usage of the last request alone, which shows how full the context is. */
   readonly lastUsage: Usage | undefined;
   readonly toolCalls: number;
   readonly stop?: Reply["stop"];
@@ -52,12 +52,12 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
   let repairs = 0;
   const repeated = createRepeatWatch();
 
-  const keep = (message: Message): void => {
+  const add = (message: Message): void => {
     messages.push(message);
     ports.append(message);
   };
   const end = (status: LoopEnd["status"], failure?: RunFailure, clientCalls?: readonly ClientCall[]): LoopEnd => {
-    if (status === "aborted" && messages.at(-1)?.role !== "assistant") keep(stopMark(reply?.ref, ports.now()));
+    if (status === "aborted" && messages.at(-1)?.role !== "assistant") add(stopMark(reply?.ref, ports.now()));
     return {
       status,
       text: reply?.text ?? "",
@@ -90,14 +90,14 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
       }
     }
     if (reply.failure !== undefined) {
-      if (reply.text !== "") keep(messageOf({ ...reply, calls: [] }, ports.now()));
+      if (reply.text !== "") add(messageOf({ ...reply, calls: [] }, ports.now()));
       if (signal.aborted || reply.failure.kind === "aborted") return end("aborted");
       return end("error", modelFailure(reply));
     }
-    keep(messageOf(reply, ports.now()));
+    add(messageOf(reply, ports.now()));
     if (reply.calls.length === 0) return end("ok");
 
-    // What the model asked for is on record before anything it asked for happens.
+    // Calls are stored before they run.
     await ports.save();
     const { answers, steered, clientCalls, stop } = await runCalls(reply.calls, {
       ports,
@@ -106,14 +106,14 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
       left: MAX_TOOL_CALLS - toolCalls,
     });
     toolCalls += reply.calls.length;
-    for (const [index, call] of reply.calls.entries()) keep(resultOf(call, answers[index], ports.now()));
-    // Words that were taken in are on record, also when the run ends here.
-    for (const message of steered) keep(message);
+    for (const [index, call] of reply.calls.entries()) add(resultOf(call, answers[index], ports.now()));
+    // Steered messages are stored also when the run ends here.
+    for (const message of steered) add(message);
     if (signal.aborted) return end("aborted");
     if (stop === "repeat") return end("error", repeating(reply));
     if (stop === "calls") return end("error", tooMany(`${MAX_TOOL_CALLS} tool calls`));
     if (clientCalls.length > 0) return end("ok", undefined, clientCalls);
-    // The model need not wait for the disk here: what is not stored yet is stored before the next tool, or with the end.
+    // The model does not wait for the disk: messages are stored before the next tool call or with the end of the run.
     ports.save().catch(() => {});
   }
 }
@@ -142,7 +142,7 @@ function messageOf(reply: Reply, now: number): AssistantMessage {
   };
 }
 
-/** Without it the next message would be joined to one that the person no longer wants answered. */
+/** Separates the next message from one that the person no longer wants answered. */
 function stopMark(ref: ModelRef | undefined, now: number): AssistantMessage {
   const content = [{ type: "text" as const, text: "[Stopped before an answer.]" }];
   const model = ref === undefined ? {} : { provider: ref.provider, model: ref.id };

@@ -1,4 +1,4 @@
-// The outcome of a run, reported once to all that wait for it, and the texts of failures.
+// Builds the outcome of a run and reports it once; turns errors into failures; retries writes on a full disk.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { OpenClawError } from "../core/error.ts";
@@ -20,7 +20,7 @@ export type End = Partial<TurnEnd> & {
   readonly startedAt: number;
   readonly status: RunOutcome["status"];
   readonly text: string;
-  /** Lines of the run that are not stored yet. */
+  /** Entries of the run that are not stored yet. */
   readonly rest?: () => Promise<readonly TranscriptEntry[]>;
 };
 
@@ -30,7 +30,7 @@ export function outcomeOf({ deps }: RunContext, pending: PendingTurn, sessionRef
   const status = end.status === "aborted" ? (stop?.status ?? "aborted") : end.status;
   const failure = end.failure ?? (end.status === "aborted" ? stop?.failure : undefined);
   const isAnswer = status === "ok" && end.clientCalls === undefined && end.model !== undefined;
-  // Whoever spoke into a heartbeat gets an answer like any other.
+  // A message that was merged into a heartbeat gets an ordinary answer.
   const judged = isAnswer ? judgeReply(end.text, pending.merged.length === 0 ? turn.heartbeat : undefined) : undefined;
   if (judged?.stray === true) deps.log.debug("a stray HEARTBEAT_OK was removed from a reply", { runId: turn.runId });
   const isEmpty = end.text.trim() === "" && end.clientCalls === undefined;
@@ -54,7 +54,7 @@ export function outcomeOf({ deps }: RunContext, pending: PendingTurn, sessionRef
   };
 }
 
-/** The answer is given once, under the run that carried it. */
+/** The outcome of a merged turn: the text is reported once, under the run that answered. */
 export function mergedOutcome(outcome: RunOutcome, runId: string): RunOutcome {
   const { usage: _usage, costUsd: _costUsd, ...rest } = outcome;
   return { ...rest, runId, silent: outcome.status === "ok" ? true : outcome.silent, toolCalls: 0 };
@@ -92,12 +92,12 @@ export function failureOf(error: unknown, log: Log): RunFailure {
 
 export const RETRY_MS = 1_000;
 
-/** What passes by itself: then a write waits for its turn instead of failing. */
-const passing: ReadonlySet<string> = new Set(["store.full", "store.busy"]);
+/** Errors that can be temporary: the write is repeated instead of failing. */
+const temporary: ReadonlySet<string> = new Set(["store.full", "store.busy"]);
 
 /**
- * Repeats a step of writes until there is room for it, and shows the person once that it waits. Rejects with the reason of
- * the job's signal when it is stopped meanwhile, and at once with every error that does not pass by itself.
+ * Repeats a write until the disk has space, and shows the person once that it waits. Rejects with the reason of the turn's
+ * signal when the turn is stopped, and immediately with other errors.
  */
 export async function whenDiskHasSpace<T>(
   { deps }: TurnContext,
@@ -109,7 +109,7 @@ export async function whenDiskHasSpace<T>(
     try {
       return await write();
     } catch (error) {
-      if (!(error instanceof OpenClawError) || !passing.has(error.code)) throw error;
+      if (!(error instanceof OpenClawError) || !temporary.has(error.code)) throw error;
       if (signal.aborted) throw error;
       if (tries === 0) {
         deps.log.warn("a turn waits until it can be stored", { error, runId: pending.turn.runId });
@@ -122,10 +122,10 @@ export async function whenDiskHasSpace<T>(
 
 function waitingText({ message, hint }: OpenClawError): string {
   const fix = hint === undefined ? "" : ` Fix: ${hint}.`;
-  return `Waiting: ${message}. Nothing is lost; this continues by itself.${fix}`;
+  return `Waiting: ${message}. Your message is stored; this continues automatically.${fix}`;
 }
 
-/** A full disk may have room again; the end of the gateway leaves the rest to the next start. */
+/** Repeats the write until it succeeds or the store closes; then the next start recovers the run. */
 export async function writeLater({ deps }: RunContext, write: () => Promise<unknown>): Promise<void> {
   for (;;) {
     await sleep(deps.retryMs ?? RETRY_MS, undefined, { ref: false });

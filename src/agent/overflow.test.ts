@@ -1,4 +1,4 @@
-// F15: a conversation too long for its model, wherever that shows, always ends in a usable session and is said aloud.
+// F15: a conversation that is too long for its model ends in a usable session with a notice.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,11 +12,11 @@ import {
   calls,
   failing,
   MAIN,
-  openAgentHouse,
+  openTestAgents,
   scriptedBook,
   text,
   usage,
-  type AgentHouse,
+  type TestAgents,
   type Say,
 } from "../../test/harness/agent.ts";
 import { tokensIn } from "./estimate.ts";
@@ -40,7 +40,7 @@ function counting(
   );
 }
 
-async function fill(opened: AgentHouse, messages: readonly Message[]): Promise<void> {
+async function fill(opened: TestAgents, messages: readonly Message[]): Promise<void> {
   const record = newSession(MAIN, Date.now());
   await opened.store.sessions.put(record);
   await opened.store.transcript.append(
@@ -95,14 +95,14 @@ const rounds = Array.from({ length: Number(process.env["OPENCLAW_OVERFLOW_ROUNDS
 
 for (const [what, history] of rounds.flatMap(() => Object.entries(histories))) {
   for (const [how, summary] of Object.entries(summaries)) {
-    test(`${what}, and the model ${how}: told, answered, usable after`, async () => {
+    test(`${what}, and the model ${how}: shows a notice, answers, and stays usable`, async () => {
       const models = counting(summary);
-      const opened = await openAgentHouse({ models });
+      const opened = await openTestAgents({ models });
       await fill(opened, history);
       const outcome = await opened.ask("and now?");
       assert.deepEqual([outcome.status, outcome.text], ["ok", "fine"]);
-      const told = opened.events.flatMap(({ body }) => (body.stream === "notice" ? [body.text] : []));
-      assert.ok(told.length > 0, "nobody was told");
+      const notices = opened.events.flatMap(({ body }) => (body.stream === "notice" ? [body.text] : []));
+      assert.ok(notices.length > 0, "no notice was sent");
       assert.deepEqual((await opened.ask("still there?")).text, "fine");
       const last = models.requests.at(-1)?.messages ?? [];
       assert.deepEqual(repairMessages(last), last);
@@ -117,13 +117,13 @@ for (const [what, history] of rounds.flatMap(() => Object.entries(histories))) {
   }
 }
 
-test("overflow inside a tool loop is mended and the loop goes on", async () => {
+test("shortens the context inside a tool loop and continues", async () => {
   let asked = 0;
   const models = counting(
     () => text("Read big.txt, found nothing."),
     () => (asked++ < 4 ? calls(["read", { path: "big.txt", offset: asked }]) : text("finished")),
   );
-  const opened = await openAgentHouse({ models });
+  const opened = await openTestAgents({ models });
   writeFileSync(
     join(opened.workspace, "big.txt"),
     Array.from({ length: 400 }, (_, line) => `line ${line} of text`).join("\n"),
@@ -133,9 +133,9 @@ test("overflow inside a tool loop is mended and the loop goes on", async () => {
   await opened.close();
 });
 
-test("/compact: the old part is summed up once, and the next request starts from it", async () => {
+test("/compact: summarizes the old part once, and the next request begins with the summary", async () => {
   const models = scriptedBook((request) => (isSummary(request) ? text("SUMMARY") : text("fine")));
-  const opened = await openAgentHouse({ models });
+  const opened = await openTestAgents({ models });
   await fill(opened, long(30, 1000));
   const made = await opened.agents.compact(MAIN, "keep the numbers");
   assert.equal(made.compacted, true);
@@ -148,15 +148,15 @@ test("/compact: the old part is summed up once, and the next request starts from
   await opened.close();
 });
 
-test("the hook is called before a session is summed up", async () => {
-  const told: string[] = [];
+test("calls the hook before a session is summarized", async () => {
+  const compacted: string[] = [];
   const models = scriptedBook((request) => (isSummary(request) ? text("SUMMARY") : text("fine")));
-  const opened = await openAgentHouse({
+  const opened = await openTestAgents({
     models,
-    more: { beforeCompaction: async ({ sessionKey }) => void told.push(sessionKey) },
+    more: { beforeCompaction: async ({ sessionKey }) => void compacted.push(sessionKey) },
   });
   await fill(opened, long(30, 1000));
   await opened.agents.compact(MAIN);
-  assert.deepEqual(told, [MAIN]);
+  assert.deepEqual(compacted, [MAIN]);
   await opened.close();
 });

@@ -1,4 +1,4 @@
-// A posted turn on its way: waiting, directing, running, ended. It has exactly one outcome.
+// A posted turn until its end, with exactly one outcome.
 import type { RunEvent, RunEventBody, RunFailure, RunOutcome } from "../core/event.ts";
 import { factsOfSource } from "../core/turn-source.ts";
 import type { Clock } from "../base/clock.ts";
@@ -11,10 +11,10 @@ export interface PendingTurn extends Waiting {
   readonly turn: TurnRequest;
   readonly acceptedAt: number;
   readonly control: AbortController;
-  /** Before `directing`, and while `placing` (it waits for a slot), it has had no effect. */
-  stage: "waiting" | "directing" | "placing" | "running" | "ended";
+  /** It has had no effect before `directing` (commands are applied) and while it waits for a slot. */
+  stage: "waiting" | "directing" | "waiting-for-slot" | "running" | "ended";
   /** Its text is in the transcript, or is stored with the run. */
-  heard: boolean;
+  isInTranscript: boolean;
   /** Commands and directives were already applied outside the queue. */
   directed?: DirectedTurn;
   /** Turns whose messages this run answers too. */
@@ -41,11 +41,11 @@ export function createPendingTurn(
   return {
     turn,
     text: turn.text,
-    alone: isAlone(turn),
+    needsOwnTurn: needsOwnTurn(turn),
     acceptedAt,
     control: new AbortController(),
     stage: "waiting",
-    heard: false,
+    isInTranscript: false,
     merged: [],
     overheard: [],
     untrusted: false,
@@ -66,10 +66,10 @@ export function runBodyOf({ turn, merged, overheard, untrusted }: PendingTurn, s
   };
 }
 
-function isAlone(turn: TurnRequest): boolean {
-  const { source, text, thinking, model, extraSystem, history, clientTools, settings, timeoutMs } = turn;
+function needsOwnTurn(turn: TurnRequest): boolean {
+  const { source, text, thinking, model, extraSystem, history, clientTools, settings, timeoutMs, media } = turn;
   if (!factsOfSource(source).canMerge || /^\s*(?:[/!]|(?:stop|abort)\s*$)/i.test(text)) return true;
-  return [thinking, model, extraSystem, history, clientTools, settings, timeoutMs].some(
+  return [thinking, model, extraSystem, history, clientTools, settings, timeoutMs, media].some(
     (setting) => setting !== undefined,
   );
 }
@@ -87,7 +87,7 @@ export class Stop extends Error {
 }
 
 /** The gateway stops before this turn has begun: it has no outcome and runs at the next start. */
-export class Leave extends Error {}
+export class LeftForNextStart extends Error {}
 
 export const stopped = (reason: string): Stop =>
   new Stop("aborted", { code: "run.aborted", message: `stopped (${reason})` });

@@ -1,4 +1,4 @@
-// Old tool results are trimmed, then cleared, never what is recent, pictured or excepted.
+// Old tool results are trimmed, then cleared; recent results, images and excepted tools stay.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -29,7 +29,7 @@ const pruned = (
   now = NOW,
 ): number[] => lengths(pruneResults(messages, rules, window, now));
 
-test("off, not full enough, or the cache still warm: nothing", () => {
+test("trims no result when off, below the ratio, or within the cache time", () => {
   const whole = [20_000, 20_000, 20_000, 20_000];
   assert.deepEqual(pruned(undefined), whole);
   assert.deepEqual(pruned({ mode: "off" }), whole);
@@ -37,7 +37,7 @@ test("off, not full enough, or the cache still warm: nothing", () => {
   assert.deepEqual(pruned({ mode: "cache-ttl", ttl: "5m" }, talk, 30_000, 60_000), whole);
 });
 
-test("full: shortened, except for the last answers; very full: cleared", () => {
+test("trims old results above the soft ratio and clears them above the hard ratio", () => {
   const soft = pruned({ mode: "cache-ttl", ttl: "5m" });
   assert.deepEqual([soft.map((length) => length < 4000), soft.at(-1)], [[true, true, true, false], 20_000]);
   const cleared = pruned({ mode: "adaptive", minPrunableToolChars: 1000, hardClearRatio: 0.1 });
@@ -45,7 +45,7 @@ test("full: shortened, except for the last answers; very full: cleared", () => {
   assert.equal(cleared.at(-1), 20_000);
 });
 
-test("pictures and excepted tools stay", () => {
+test("keeps images and results of excepted tools", () => {
   const picture = turn(0, 0, "image", [
     { type: "image", data: "x", mimeType: "image/png" },
     { type: "text", text: "r".repeat(20_000) },

@@ -1,4 +1,4 @@
-// Trimming of old tool results per request (`agents.defaults.contextPruning`); the transcript stays as it is.
+// Trims old tool results in a request (`agents.defaults.contextPruning`); the transcript stays unchanged.
 import type { Block, Message, ToolResultMessage } from "../core/message.ts";
 import { configDurationMs } from "../base/duration.ts";
 import type { Config } from "../config/schema/index.ts";
@@ -7,7 +7,7 @@ import { tokensIn } from "./estimate.ts";
 
 export type PruningRules = NonNullable<NonNullable<NonNullable<Config["agents"]>["defaults"]>["contextPruning"]>;
 
-/** Nothing before the first user message, nothing after the last answers, no results with images. */
+/** Keeps everything before the first user message, the results of the last answers, and results with images. */
 export function pruneResults(
   messages: readonly Message[],
   rules: PruningRules | undefined,
@@ -19,16 +19,19 @@ export function pruneResults(
   if (mode === "cache-ttl" && now - lastAnswerAt(messages) < configDurationMs(rules.ttl ?? "5m")) return messages;
   const end = protectedFrom(messages, rules.keepLastAssistants ?? 3);
   const start = messages.findIndex(({ role }) => role === "user");
-  const isOpen = (message: Message, index: number): message is ToolResultMessage =>
+  const isTrimmable = (message: Message, index: number): message is ToolResultMessage =>
     index > start && index < end && message.role === "toolResult" && mayTrim(message, rules);
-  const room = contextWindow * CHARS_PER_TOKEN;
-  const ratioOf = (list: readonly Message[]): number => (tokensIn(list) * CHARS_PER_TOKEN) / room;
+  const windowChars = contextWindow * CHARS_PER_TOKEN;
+  const ratioOf = (list: readonly Message[]): number => (tokensIn(list) * CHARS_PER_TOKEN) / windowChars;
 
   if (mode !== "aggressive" && ratioOf(messages) <= (rules.softTrimRatio ?? 0.3)) return messages;
   const trimmed = messages.map((message, index) =>
-    isOpen(message, index) ? softTrim(message, rules.softTrim) : message,
+    isTrimmable(message, index) ? softTrim(message, rules.softTrim) : message,
   );
-  const clearable = trimmed.reduce((sum, message, index) => (isOpen(message, index) ? sum + charsOf(message) : sum), 0);
+  const clearable = trimmed.reduce(
+    (sum, message, index) => (isTrimmable(message, index) ? sum + charsOf(message) : sum),
+    0,
+  );
   const clears = rules.hardClear?.enabled ?? true;
   if (
     !clears ||
@@ -38,7 +41,7 @@ export function pruneResults(
     return trimmed;
   const placeholder = rules.hardClear?.placeholder ?? "[Old tool result content cleared]";
   return trimmed.map((message, index) =>
-    isOpen(message, index) ? { ...message, content: [{ type: "text", text: placeholder }] } : message,
+    isTrimmable(message, index) ? { ...message, content: [{ type: "text", text: placeholder }] } : message,
   );
 }
 

@@ -1,4 +1,4 @@
-// A session recorded through the two ports and run again: the same, masked, private; and each kind of difference named.
+// Recordings are masked and private; a replay finds no difference, or names the first one.
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -66,12 +66,12 @@ interface Plan {
   readonly start: readonly Message[];
   readonly script: Script;
   readonly steer?: () => readonly UserMessage[];
-  /** Sums up by asking the model, as the house does when the messages do not fit. */
+  /** Summarizes with the model, as a turn does when the messages do not fit. */
   readonly shrinks?: boolean;
   readonly clientTool?: string;
 }
 
-/** Runs turns through the loop with both ports recorded, as the house composes them. */
+/** Runs turns through the loop with both ports recorded, as a turn does. */
 async function record(folder: string, plans: readonly Plan[]): Promise<string> {
   const sink = openRecording(folder, createMask([secret]));
   const listeners: ((event: never) => void)[] = [];
@@ -113,7 +113,7 @@ async function record(folder: string, plans: readonly Plan[]): Promise<string> {
       },
       reserve: async () => undefined,
       now: () => (clock += 5),
-      looksOnly: ({ name }) => name === "read",
+      isReadOnly: ({ name }) => name === "read",
       isClientTool: (name) => name === clientTool,
     };
     const { status, failure } = await runLoop(start, ports, new AbortController().signal);
@@ -160,12 +160,12 @@ function tampered(file: string, change: (line: RecordLine) => RecordLine | undef
   return copy;
 }
 
-test("a recorded session replays the same", async (t) => {
+test("replays a recorded session without a difference", async (t) => {
   const file = await record(tempFolder(t), conversation);
   assert.deepEqual(await replay(file), { same: true, runs: 2, turns: 4, calls: 3 });
 });
 
-test("a recording is private and has no secret in it, also not one that came in pieces", async (t) => {
+test("writes a private file without secrets, also when a secret is streamed in pieces", async (t) => {
   const folder = tempFolder(t);
   const file = await record(folder, conversation);
   assert.deepEqual([statSync(file).mode & 0o777, statSync(folder).mode & 0o777], [0o600, 0o700]);
@@ -174,7 +174,7 @@ test("a recording is private and has no secret in it, also not one that came in 
   assert.ok(text.includes("corr…le"), "what was there is still to be seen");
 });
 
-test("a message that steers comes in again at the same place", async (t) => {
+test("inserts a steering message at the same position in a replay", async (t) => {
   let asked = 0;
   const file = await record(tempFolder(t), [
     {
@@ -195,7 +195,7 @@ test("a message that steers comes in again at the same place", async (t) => {
   assert.deepEqual(await replay(file), { same: true, runs: 1, turns: 2, calls: 2 });
 });
 
-test("a model that failed over, arguments that are no JSON, a call too often: the same again", async (t) => {
+test("replays a failover, malformed arguments and a repeated call without a difference", async (t) => {
   const again = (id: string): readonly TurnEvent[] => [call(id, "read", { path: "x" }), end("tool-calls")];
   const file = await record(tempFolder(t), [
     {
@@ -222,7 +222,7 @@ test("a model that failed over, arguments that are no JSON, a call too often: th
   assert.deepEqual([report.same, report.runs], [true, 3]);
 });
 
-test("a session that was summed up in mid-run, and a tool of the caller's own: the same again", async (t) => {
+test("replays a summary during a run and a tool of the caller without a difference", async (t) => {
   const file = await record(tempFolder(t), [
     {
       runId: "r1",
@@ -246,7 +246,7 @@ test("a session that was summed up in mid-run, and a tool of the caller's own: t
   assert.deepEqual([report.same, report.runs, report.calls], [true, 2, 1], JSON.stringify(report));
 });
 
-test("the first difference is named: request, arguments, order, end", async (t) => {
+test("names the first difference: request, arguments, order, end", async (t) => {
   const file = await record(tempFolder(t), conversation);
   const request = tampered(file, (line) =>
     line.type === "request" && line.turn === 2
@@ -293,7 +293,7 @@ test("the first difference is named: request, arguments, order, end", async (t) 
   });
 });
 
-test("a gateway that was killed leaves half a line; what was whole is played", async (t) => {
+test("replays the complete lines of a recording whose gateway was killed", async (t) => {
   const file = await record(tempFolder(t), conversation);
   const text = readFileSync(file, "utf8");
   const lines = text.split("\n");
@@ -302,19 +302,19 @@ test("a gateway that was killed leaves half a line; what was whole is played", a
   assert.deepEqual(await replay(file), { same: true, runs: 1, turns: 2, calls: 3 });
 });
 
-test("what is no recording is refused with the line", async (t) => {
+test("rejects a file that is not a recording, with the line", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-record-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "x.jsonl");
   const head = '{"type":"recording","version":1,"session":"s","at":1}\n';
   const cases: readonly (readonly [string, string])[] = [
-    ["", ":1 cannot be replayed: it does not begin as a recording does"],
+    ["", ":1 cannot be replayed: it does not begin with the line of a recording"],
     ["not json\n", ":1 cannot be replayed: it is not JSON"],
     [
       '{"type":"recording","version":9,"session":"s"}\n',
       ":1 cannot be replayed: it has version 9, this program reads 1",
     ],
-    [`${head}{"type":"dance"}\n{}\n`, ":2 cannot be replayed: its type is not one of ours"],
+    [`${head}{"type":"dance"}\n{}\n`, ":2 cannot be replayed: its type is unknown"],
     [
       `${head}{"type":"request","turn":1,"run":"r","ref":{},"facts":{},"request":{}}\n`,
       ":2 cannot be replayed: its request has no messages",
@@ -327,17 +327,17 @@ test("what is no recording is refused with the line", async (t) => {
   await assert.rejects(replay(join(folder, "none")), { code: "replay.missing" });
 });
 
-test("a folder that cannot be written is told once and stops nothing", async (t) => {
+test("logs a folder that cannot be written once, and the run continues", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-record-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "a-file");
   writeFileSync(file, "");
-  const told: unknown[] = [];
-  const sink = openRecording(join(file, "inside"), createMask(), (error) => told.push(error));
+  const errors: unknown[] = [];
+  const sink = openRecording(join(file, "inside"), createMask(), (error) => errors.push(error));
   const stream = recordingModel(scripted([[...say("hi"), end("stop")]]), sink);
-  const heard: string[] = [];
+  const types: string[] = [];
   const request = { system: "", messages: [], tools: [], thinking: "off", maxTokens: 1, cacheKey: "k" } as const;
   const turn = { agentId: "main" as AgentId, signal: new AbortController().signal, request: () => request };
-  for await (const event of stream(turn)) heard.push(event.type);
-  assert.deepEqual([heard, told.length], [["model", "text", "end"], 1]);
+  for await (const event of stream(turn)) types.push(event.type);
+  assert.deepEqual([types, errors.length], [["model", "text", "end"], 1]);
 });

@@ -1,4 +1,4 @@
-// Writes the model and tool traffic of each session to a file: wrappers around the two ports, and the file behind them.
+// Writes the model and tool traffic of each session to a file.
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -14,10 +14,10 @@ import { RECORDING_VERSION, type RecordedError, type RecordLine } from "./record
 export interface RecordingSink {
   /** Counts within the session, from 1. */
   next(session: string, what: "turn" | "call"): number;
-  /** The run a signal belongs to: the loop gives one and the same to the model and to the tools. */
+  /** The run that a signal belongs to: the loop passes the same signal to the model and to the tools. */
   runOf(signal: AbortSignal | undefined, known?: string): string;
   write(session: string, line: RecordLine): void;
-  /** Whether anything of this session is on record. */
+  /** Whether this session has a recording. */
   knows(session: string): boolean;
 }
 
@@ -69,7 +69,7 @@ export function openRecording(
   };
 }
 
-/** Passes everything through as it comes. */
+/** Forwards every event unchanged. */
 export function recordingModel(stream: StreamModel, sink: RecordingSink): StreamModel {
   return async function* recorded(turn) {
     const run = sink.runOf(turn.signal, turn.runId);
@@ -95,7 +95,7 @@ export function recordingModel(stream: StreamModel, sink: RecordingSink): Stream
         yield event;
       }
     } finally {
-      // A turn that never got as far as a request has nothing to compare: no model was there.
+      // Without a request there was no model, and so there is nothing to compare.
       if (open.session !== undefined && open.turn > 0)
         sink.write(open.session, { type: "answer", turn: open.turn, run, events });
     }
@@ -129,7 +129,7 @@ export function recordingCall(callTool: CallTool, sink: RecordingSink): CallTool
   };
 }
 
-/** Returns how to stop. Only sessions with something on record get a line. */
+/** Records ends of runs in sessions that have a recording. Returns a function that stops it. */
 export function recordEnds(agents: Pick<Agents, "watch">, sink: RecordingSink): () => void {
   return agents.watch(({ runId, sessionKey, body }) => {
     if (body.stream !== "lifecycle" || body.phase !== "end" || !sink.knows(sessionKey)) return;
@@ -150,7 +150,7 @@ function factsOf(error: unknown): RecordedError {
   return { code, message, ...(hint === undefined ? {} : { hint }) };
 }
 
-/** Every text inside; masking the line as a whole could break its JSON. */
+/** Masks each text; masking the line as a whole could break its JSON. */
 function maskedValue(value: unknown, mask: Mask): unknown {
   return JSON.parse(
     JSON.stringify(value, (_key, inner: unknown) => (typeof inner === "string" ? mask(inner) : inner)),

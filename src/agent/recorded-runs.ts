@@ -1,4 +1,4 @@
-// The lines of a recording as runs: their model turns in order, each with the tool calls it led to.
+// Groups the lines of a recording into runs: their model turns in order, each with its tool calls.
 import type { RunOutcome } from "../core/event.ts";
 import type { ModelFacts, ModelRequest } from "../model/model.ts";
 import type { TurnEvent } from "./deps.ts";
@@ -40,7 +40,7 @@ interface OpenTurn {
   readonly calls: RecordedCall[];
 }
 
-/** In the order they began. Calls that no model asked for (a person's `/tool`) are no part of a run. */
+/** In the order they began, without calls that no model asked for (a person's `/tool`). */
 export function groupRuns(lines: readonly RecordLine[]): RecordedRun[] {
   const turns: OpenTurn[] = [];
   const results = new Map(lines.flatMap((line) => (line.type === "result" ? [[line.call, line] as const] : [])));
@@ -62,13 +62,13 @@ export function groupRuns(lines: readonly RecordLine[]): RecordedRun[] {
   const ids = [...new Set(turns.map(({ run }) => run))];
   return ids.map((id) => ({
     id,
-    turns: withoutSides(turns.filter(({ run }) => run === id)).map(closed),
+    turns: withoutSideRequests(turns.filter(({ run }) => run === id)).map(closed),
     status: ends.get(id),
   }));
 }
 
-/** Requests between turns, such as for a summary, have no tools; the loop does not know them. */
-function withoutSides(turns: readonly OpenTurn[]): readonly OpenTurn[] {
+/** Drops requests between turns, such as for a summary: they have no tools and do not come from the loop. */
+function withoutSideRequests(turns: readonly OpenTurn[]): readonly OpenTurn[] {
   const hasTools = ({ requests }: OpenTurn): boolean => (requests[0]?.request.tools.length ?? 0) > 0;
   return turns.some(hasTools) ? turns.filter(hasTools) : turns;
 }

@@ -11,7 +11,7 @@ export const RECORDING_VERSION = 1;
 
 export type RecordLine =
   | { readonly type: "recording"; readonly version: number; readonly session: string; readonly at: number }
-  /** One per model tried: after a fail-over a turn has several. */
+  /** One per model tried: after a failover a turn has several. */
   | {
       readonly type: "request";
       readonly turn: number;
@@ -58,7 +58,7 @@ export function readRecording(file: string): RecordLine[] {
     }
   });
   const [head] = parsed;
-  if (head?.type !== "recording") throw badLine(file, 0, "it does not begin as a recording does");
+  if (head?.type !== "recording") throw badLine(file, 0, "it does not begin with the line of a recording");
   if (head.version === RECORDING_VERSION) return parsed;
   throw badLine(file, 0, `it has version ${head.version}, this program reads ${RECORDING_VERSION}`);
 }
@@ -86,12 +86,13 @@ const fields: Readonly<Record<string, readonly string[]>> = {
 function checkedLine(value: unknown, file: string, index: number): RecordLine {
   const line = typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
   const expected = fields[typeof line["type"] === "string" ? line["type"] : ""];
-  if (expected === undefined) throw badLine(file, index, "its type is not one of ours");
+  if (expected === undefined) throw badLine(file, index, "its type is unknown");
   const missing = expected.find((name) => line[name] === undefined);
   if (missing !== undefined) throw badLine(file, index, `it has no ${missing}`);
   if (line["type"] === "request" && !Array.isArray((line["request"] as Partial<ModelRequest> | null)?.messages))
     throw badLine(file, index, "its request has no messages");
-  if (line["type"] === "answer" && !Array.isArray(line["events"])) throw badLine(file, index, "its events are no list");
+  if (line["type"] === "answer" && !Array.isArray(line["events"]))
+    throw badLine(file, index, "its events are not a list");
   return value as RecordLine;
 }
 

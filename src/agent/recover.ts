@@ -7,7 +7,7 @@ import type { Log } from "../base/log.ts";
 import { SILENT_TURN, type SilentTurnBody } from "../session/silent-turn.ts";
 import type { InboxEntry, RunRecord, Store, TranscriptEntry } from "../store/store.ts";
 
-/** Kept with a run while it is under way. */
+/** Stored with a run while it is running. */
 export interface RunBody {
   readonly sessionId: string;
   /** Run ids of other turns that this run answers too. */
@@ -26,19 +26,21 @@ export async function recover(store: Store, clock: Clock, log: Log): Promise<Inb
   const open = await store.runs.open();
   for (const run of open) await closeRun(store, clock, run);
   if (open.length > 0)
-    log.warn(`${open.length} ${open.length === 1 ? "run was" : "runs were"} interrupted by the last shutdown`);
+    log.warn(`${open.length} ${open.length === 1 ? "run was" : "runs were"} interrupted when the gateway last stopped`);
   await store.inbox.reclaim();
   const entries: InboxEntry[] = [];
   for (const key of await store.inbox.waiting()) {
-    for (const entry of await store.inbox.claim(key, 100_000))
-      if (!(await closedAlready(store, entry))) entries.push(entry);
+    for (const entry of await store.inbox.claim(key, 100_000)) if (!(await isClosed(store, entry))) entries.push(entry);
   }
-  if (entries.length > 0) log.info(`${entries.length} waiting turns of the last process run now`);
+  if (entries.length > 0)
+    log.info(
+      `starting ${entries.length === 1 ? "1 turn that was" : `${entries.length} turns that were`} waiting when the gateway stopped`,
+    );
   return entries;
 }
 
 /** A run that is recorded as ended never runs again, whatever its inbox row says. */
-async function closedAlready(store: Store, { id, sessionKey }: InboxEntry): Promise<boolean> {
+async function isClosed(store: Store, { id, sessionKey }: InboxEntry): Promise<boolean> {
   const run = await store.runs.get(id);
   if (run === undefined || run.state === "running") return false;
   const { state, startedAt, endedAt = startedAt } = run;
@@ -63,7 +65,7 @@ async function closedAlready(store: Store, { id, sessionKey }: InboxEntry): Prom
 
 async function closeRun(store: Store, clock: Clock, run: RunRecord): Promise<void> {
   const { sessionId, merged = [], source } = (run.body ?? {}) as Partial<RunBody>;
-  const isOurs = source === "heartbeat" && merged.length === 0;
+  const isHeartbeat = source === "heartbeat" && merged.length === 0;
   const endedAt = clock.now();
   const outcomeOf = (runId: string): RunOutcome => ({
     runId,
@@ -78,9 +80,9 @@ async function closeRun(store: Store, clock: Clock, run: RunRecord): Promise<voi
     failure: { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" },
   });
   const posted = await Promise.all([run.id, ...merged].map((id) => store.inbox.get(id)));
-  // It ended, and only its row does not say so.
+  // The run ended, and only its row is out of date.
   const isDone = posted[0]?.state === "done";
-  const entries = sessionId === undefined || isDone ? [] : await closingEntries(store, sessionId, endedAt, isOurs);
+  const entries = sessionId === undefined || isDone ? [] : await closingEntries(store, sessionId, endedAt, isHeartbeat);
   // One step, because an open inbox row behind a closed run would run again.
   await store.together(() =>
     Promise.all([
@@ -93,12 +95,12 @@ async function closeRun(store: Store, clock: Clock, run: RunRecord): Promise<voi
   );
 }
 
-/** A result for every call that has none, then the word on what happened. */
+/** A result for every call that has none, then a message about the interruption. */
 async function closingEntries(
   store: Store,
   sessionId: string,
   at: number,
-  isOurs: boolean,
+  isHeartbeat: boolean,
 ): Promise<TranscriptEntry[]> {
   const tail = await store.transcript.tail(sessionId, 300);
   const messages = tail.flatMap(({ type, body }) => (type === "message" ? [body as Message] : []));
@@ -116,17 +118,17 @@ async function closingEntries(
     isError: true,
     timestamp: at,
   }));
-  const word: AssistantMessage = {
+  const notice: AssistantMessage = {
     role: "assistant",
     content: [{ type: "text", text: INTERRUPTED }],
     timestamp: at,
     stopReason: "error",
     errorMessage: INTERRUPTED,
   };
-  const closing = [...results, word].map((body) => ({ id: newId(), type: "message", at, body }));
+  const closing = [...results, notice].map((body) => ({ id: newId(), type: "message", at, body }));
   // The end of a heartbeat is not shown in a chat either.
   const began = tail.findLast(({ type, body }) => type === "message" && (body as Message).role === "user");
-  if (!isOurs || began === undefined) return closing;
-  const quiet: SilentTurnBody = { customType: SILENT_TURN, from: began.id, forget: false };
-  return [...closing, { id: newId(), type: "custom", at, body: quiet }];
+  if (!isHeartbeat || began === undefined) return closing;
+  const mark: SilentTurnBody = { customType: SILENT_TURN, from: began.id, forget: false };
+  return [...closing, { id: newId(), type: "custom", at, body: mark }];
 }

@@ -1,9 +1,9 @@
-// The loop breaker: notices when a model makes the same call with the same arguments again and again.
+// Detects when a model repeats the same call with the same arguments.
 import { REPEAT_STOP, REPEAT_WARN } from "./limits.ts";
 
 export type RepeatVerdict = "fine" | "warn" | "stop";
 
-/** Order of keys does not make a call another one; another call in between does. */
+/** The order of keys does not matter; another call in between resets the count. */
 export function createRepeatWatch(): (name: string, args: unknown) => RepeatVerdict {
   let last = "";
   let count = 0;

@@ -4,8 +4,8 @@ import { ackedPrefix, ackedTail, mayBecomeAck, splitAck } from "./heartbeat/ack.
 
 const SILENT = "NO_REPLY";
 
-/** Whole replies in an exchange between sessions: one ends it, the other keeps its result out of the chat. */
-const talkTokens = ["REPLY_SKIP", "ANNOUNCE_SKIP"] as const;
+/** Whole replies in an exchange between sessions: the first ends it, the second posts no announcement. */
+const exchangeTokens = ["REPLY_SKIP", "ANNOUNCE_SKIP"] as const;
 
 /** A reply that is or begins with the token is not shown. */
 export function isSilent(text: string): boolean {
@@ -19,7 +19,7 @@ export interface Judged {
   readonly stray?: true;
 }
 
-/** What people see of a reply: of a heartbeat only reports, of others everything but stray tokens. */
+/** What people see of a reply: only reports of a heartbeat, and other replies without stray tokens. */
 export function judgeReply(text: string, heartbeat?: TurnRequest["heartbeat"]): Judged {
   if (isSilent(text) || text.trim() === "") return { text: "", silent: true };
   const { acked, rest } = splitAck(text);
@@ -35,7 +35,7 @@ export function judgeReply(text: string, heartbeat?: TurnRequest["heartbeat"]): 
 export interface ReplyText {
   /** The part of this delta that may be shown; empty while it could still become a token or a tag. */
   push(delta: string): string;
-  /** Text that was held back and is shown after all. */
+  /** Buffered text that turned out to be neither a token nor a tag. */
   end(): string;
   /** The whole text so far. */
   readonly text: string;
@@ -45,35 +45,35 @@ const tag = /<(\/?)(think|thinking|thought)>/i;
 const longestTag = "</thinking>".length;
 
 export function createReplyText(): ReplyText {
-  let held = "";
+  let buffer = "";
   let text = "";
   let shown = 0;
   let inThought = false;
 
   const settle = (final: boolean): void => {
-    for (let match = tag.exec(held); match !== null; match = tag.exec(held)) {
-      if (!inThought) text += held.slice(0, match.index);
-      held = held.slice(match.index + match[0].length);
+    for (let match = tag.exec(buffer); match !== null; match = tag.exec(buffer)) {
+      if (!inThought) text += buffer.slice(0, match.index);
+      buffer = buffer.slice(match.index + match[0].length);
       inThought = match[1] === "";
-      if (!inThought && text === "") held = held.trimStart();
+      if (!inThought && text === "") buffer = buffer.trimStart();
     }
-    const maybe = held.lastIndexOf("<");
-    const keep = !final && maybe >= 0 && held.length - maybe < longestTag ? held.length - maybe : 0;
-    const clear = held.slice(0, held.length - keep);
+    const maybe = buffer.lastIndexOf("<");
+    const keep = !final && maybe >= 0 && buffer.length - maybe < longestTag ? buffer.length - maybe : 0;
+    const clear = buffer.slice(0, buffer.length - keep);
     if (!inThought) text += clear;
-    held = held.slice(clear.length);
+    buffer = buffer.slice(clear.length);
   };
 
-  const release = (held: number): string => {
+  const release = (tailLength: number): string => {
     const from = shown === 0 ? ackedPrefix(text) : shown;
-    const to = Math.max(from, text.length - held);
+    const to = Math.max(from, text.length - tailLength);
     shown = to;
     return text.slice(from, to);
   };
 
   return {
     push(delta) {
-      held += delta;
+      buffer += delta;
       settle(false);
       return mayBeSilent(text) || mayBecomeAck(text) ? "" : release(ackedTail(text));
     },
@@ -95,5 +95,5 @@ function strayTail(text: string): number {
 
 function mayBeSilent(text: string): boolean {
   const start = text.trimStart();
-  return isSilent(text) || [SILENT, ...talkTokens].some((token) => token.startsWith(start));
+  return isSilent(text) || [SILENT, ...exchangeTokens].some((token) => token.startsWith(start));
 }

@@ -1,4 +1,4 @@
-// Tool results on their way to the model: cut when too long, saying what is missing and how to read on.
+// Tool results for the model: errors as text, and long results cut with a note how to read the rest.
 import { OpenClawError } from "../core/error.ts";
 import type { Block } from "../core/message.ts";
 import type { ToolOutput } from "../core/event.ts";
@@ -29,7 +29,7 @@ export function answerOfError(name: string, error: unknown): ToolAnswer {
   });
 }
 
-/** Keeps head and tail, three to one. For `read` the offset that continues is named. */
+/** Keeps head and tail, three to one. For `read` the note names the offset of the next part. */
 export function cutAnswer(
   answer: ToolAnswer,
   name: string,
@@ -45,26 +45,29 @@ export function cutAnswer(
     const share = Math.min(left, block.text.length);
     left -= share;
     return [
-      { type: "text", text: share === block.text.length ? block.text : cutText(block.text, share, onward(name, args)) },
+      {
+        type: "text",
+        text: share === block.text.length ? block.text : cutText(block.text, share, readingHint(name, args)),
+      },
     ];
   });
   return { ...answer, content };
 }
 
-/** `onward` gets the text before the gap and says how to read what is missing. */
-export function cutText(text: string, max: number, onward: (head: string) => string = () => ""): string {
+/** `hintFor` gets the text before the gap and returns how to read the missing part. */
+export function cutText(text: string, max: number, hintFor: (head: string) => string = () => ""): string {
   if (text.length <= max) return text;
   const headChars = Math.floor((max * 3) / 4);
   const head = wholeLines(text.slice(0, headChars)).toWellFormed();
   const tail = text.slice(text.length - (max - headChars)).toWellFormed();
   const missing = text.length - head.length - tail.length;
-  return `${head}\n[… ${missing} characters omitted here.${onward(head)} …]\n${tail}`;
+  return `${head}\n[… ${missing} characters omitted here.${hintFor(head)} …]\n${tail}`;
 }
 
-function onward(name: string, args: Record<string, unknown>): (head: string) => string {
+function readingHint(name: string, args: Record<string, unknown>): (head: string) => string {
   if (name === "exec")
     return () =>
-      " They were not kept: filter the output, or run the command with background:true and read it with process log.";
+      " They were not stored: filter the output, or run the command with background:true and read it with process log.";
   if (name !== "read") return () => " Request a smaller part to see them.";
   const start = typeof args["offset"] === "number" ? args["offset"] : 1;
   return (head) => ` Continue with read, offset=${start + head.split("\n").length}.`;

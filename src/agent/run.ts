@@ -14,17 +14,17 @@ import type { RunRecord, SessionRecord, TranscriptEntry } from "../store/store.t
 import { concludeCommand, concludeSay, SAY } from "./reply-without-model.ts";
 import { conclude } from "./conclude.ts";
 import { endOfError, whenDiskHasSpace, type RunContext } from "./outcome.ts";
-import { Leave, runBodyOf, Stop, type PendingTurn } from "./pending-turn.ts";
+import { LeftForNextStart, runBodyOf, Stop, type PendingTurn } from "./pending-turn.ts";
 import { DEFAULT_RUN_SECONDS } from "./limits.ts";
 import { createRunTranscript, type RunTranscript } from "./run-transcript.ts";
 import type { SessionRef } from "./fit-context.ts";
-import type { Slots } from "./slots.ts";
+import type { RunLimit } from "./run-limit.ts";
 import { runTurn } from "./turn.ts";
 
 export interface RunPlan {
-  /** Shortened to one line each, because the queue was full. */
-  readonly summarised: readonly PendingTurn[];
-  readonly slots: Slots;
+  /** Turns that the model reads as one line each, because the queue was full. */
+  readonly summarized: readonly PendingTurn[];
+  readonly limit: RunLimit;
   /** Messages that arrived during this run; those taken are merged into it. */
   readonly steer: () => readonly PendingTurn[];
 }
@@ -39,14 +39,14 @@ export async function runPendingTurn(runContext: RunContext, pending: PendingTur
   const sessionRef: SessionRef = { record: newSession(pending.turn.sessionKey, startedAt) };
   const limit = createLimit(runContext, pending);
   const others = [...pending.merged];
-  pending.merged.push(...plan.summarised);
+  pending.merged.push(...plan.summarized);
   const transcript = createRunTranscript((lines) => storeLines(runContext, pending, runState, lines));
   const runState: RunState = { sessionRef, startedAt, others, limit, transcript, hasSteered: false };
   try {
     await attempt(runContext, pending, plan, runState);
   } catch (error) {
     const stop = pending.control.signal.aborted ? pending.control.signal.reason : error;
-    if (stop instanceof Leave) return;
+    if (stop instanceof LeftForNextStart) return;
     await conclude(runContext, pending, sessionRef, {
       startedAt,
       ...endOfError(stop, deps.log),
@@ -101,11 +101,11 @@ async function attempt(runContext: RunContext, pending: PendingTurn, plan: RunPl
     sessionRef.record = (await deps.store.sessions.get(turn.sessionKey)) ?? sessionRef.record;
     return concludeCommand(runContext, pending, sessionRef, startedAt, directed);
   }
-  pending.stage = "placing";
+  pending.stage = "waiting-for-slot";
   sessionRef.record = (await deps.store.sessions.get(turn.sessionKey)) ?? sessionRef.record;
   // The time limit does not count while the turn waits for a slot.
   limit.stop();
-  const release = await plan.slots.take(signal);
+  const release = await plan.limit.take(signal);
   limit.start();
   try {
     signal.throwIfAborted();
@@ -113,7 +113,7 @@ async function attempt(runContext: RunContext, pending: PendingTurn, plan: RunPl
     pending.emit({ stream: "lifecycle", phase: "start", startedAt });
     for (const text of directed.notes) pending.emit({ stream: "notice", text });
     const typed = others.map(({ text }) => text);
-    // The text of a command is not needed once the person wrote on.
+    // The text that a command wrote is dropped when messages of the person follow.
     const source = typed.length === 0 ? directed.source : undefined;
     const texts = directed.source === undefined || typed.length === 0 ? [directed.text, ...typed] : typed;
     const images = [pending, ...others].flatMap(({ turn: { images: own = [] } }) => own);
@@ -121,7 +121,7 @@ async function attempt(runContext: RunContext, pending: PendingTurn, plan: RunPl
       turn,
       text: mergeTexts(
         texts,
-        plan.summarised.map(({ text }) => text),
+        plan.summarized.map(({ text }) => text),
       ),
       images,
       once: directed.once,
@@ -152,7 +152,7 @@ const isTyping = ({ stream }: RunEventBody): boolean => stream === "assistant";
 async function openRun(
   runContext: RunContext,
   pending: PendingTurn,
-  { summarised }: RunPlan,
+  { summarized }: RunPlan,
   { sessionRef, startedAt, others, limit }: RunState,
   { entries, events }: { readonly entries: readonly TranscriptEntry[]; readonly events: readonly SystemEvent[] },
 ): Promise<void> {
@@ -160,9 +160,9 @@ async function openRun(
   const { store, systemEvents } = runContext.deps;
   const { record } = sessionRef;
   // The model reads their first lines; people still see the whole text.
-  const inShort = summarised.flatMap(({ turn }) => unansweredEntry(turn, SUMMARISED, startedAt) ?? []);
+  const shortened = summarized.flatMap(({ turn }) => unansweredEntry(turn, SUMMARIZED, startedAt) ?? []);
   // A repeated request may bring nothing new.
-  const written = [...inShort, ...entries];
+  const written = [...shortened, ...entries];
   limit.stop();
   await whenDiskHasSpace(runContext, pending, () =>
     store.together(() =>
@@ -175,13 +175,15 @@ async function openRun(
       ]),
     ),
   );
-  for (const heard of [pending, ...others, ...summarised]) heard.heard = true;
+  for (const read of [pending, ...others, ...summarized]) read.isInTranscript = true;
   // A crash in between repeats the events rather than losing them.
-  await whenDiskHasSpace(runContext, pending, async () => systemEvents?.taken(record.key, events, pending.turn.runId));
+  await whenDiskHasSpace(runContext, pending, async () =>
+    systemEvents?.markRead(record.key, events, pending.turn.runId),
+  );
   limit.start();
 }
 
-const SUMMARISED = {
+const SUMMARIZED = {
   code: "queue.summarized",
   message: "too many messages were waiting; the agent read only its first line",
 };
@@ -219,7 +221,7 @@ function takeSteered({ deps }: RunContext, pending: PendingTurn, plan: RunPlan, 
   pending.overheard.push(...steered.flatMap(({ stage, turn }) => (stage === "ended" ? [turn.runId] : [])));
   // Stored in one step with their text.
   runState.hasSteered = true;
-  for (const other of steered) other.heard = true;
+  for (const other of steered) other.isInTranscript = true;
   return steered.map(({ text, turn }) => ({
     role: "user",
     content: [{ type: "text", text: neutralizeSystemPrefix(text) }, ...(turn.images ?? [])],
@@ -228,7 +230,7 @@ function takeSteered({ deps }: RunContext, pending: PendingTurn, plan: RunPlan, 
   }));
 }
 
-/** The session record, reset when it is stale. A new one is stored at once, because others may write to it. */
+/** The session record, reset when it is stale. A new one is stored immediately, because others may write to it. */
 async function freshSession(runContext: RunContext, pending: PendingTurn, now: number): Promise<SessionRecord> {
   const { deps, histories } = runContext;
   const { store } = deps;
@@ -253,10 +255,10 @@ interface Limit {
   stop(): void;
 }
 
-/** A longer timer would fire at once. */
+/** A longer timer would fire immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Starts at once, because a command can hang too. */
+/** Starts immediately, because a command can hang too. */
 function createLimit({ deps }: RunContext, { turn, control }: PendingTurn): Limit {
   const timeoutMs = turn.timeoutMs ?? (deps.config().agents?.defaults?.timeoutSeconds ?? DEFAULT_RUN_SECONDS) * 1000;
   const failure = {

@@ -1,4 +1,4 @@
-// Turns from the inbox to their outcome, over a real store and the real tools.
+// Turns from the inbox to their outcome, with a real store and real tools.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,24 +11,24 @@ import {
   calls,
   failing,
   MAIN,
-  openAgentHouse,
+  openTestAgents,
   scriptedBook,
   text,
   usage,
-  type AgentHouse,
-  type HousePlan,
+  type TestAgents,
+  type TestAgentsPlan,
 } from "../../test/harness/agent.ts";
 import { repairMessages } from "./valid-messages.ts";
 
-async function runtime(t: TestContext, plan: HousePlan): Promise<AgentHouse> {
-  const opened = await openAgentHouse(plan);
+async function runtime(t: TestContext, plan: TestAgentsPlan): Promise<TestAgents> {
+  const opened = await openTestAgents(plan);
   t.after(() => opened.close());
   return opened;
 }
 
 const steady = ({ startedAt: _s, endedAt: _e, sessionId: _i, ...rest }: RunOutcome): Partial<RunOutcome> => rest;
 
-test("a plain turn: streamed, durable, one outcome, told in order", async (t) => {
+test("streams a plain turn, stores it, and reports one outcome in order", async (t) => {
   const models = scriptedBook(() => text("Hello there, friend"));
   const { ask, events, messages, store } = await runtime(t, { models });
   const outcome = await ask("hi", { runId: "r1" });
@@ -65,7 +65,7 @@ test("a plain turn: streamed, durable, one outcome, told in order", async (t) =>
   assert.equal((await store.inbox.get("r1"))?.state, "done");
 });
 
-test("tools run through the one path and their results go back, side by side when they only look", async (t) => {
+test("runs tools through the one path, read-only ones in parallel", async (t) => {
   const models = scriptedBook((_request, index) =>
     index === 0 ? calls(["read", { path: "a.txt" }], ["read", { path: "b.txt" }]) : text("both read"),
   );
@@ -93,7 +93,7 @@ test("tools run through the one path and their results go back, side by side whe
   assert.deepEqual(phases.slice(0, 2), ["start call_0", "start call_1"]);
 });
 
-test("unknown tools, half JSON, wrong types and refused tools are words for the model, not the end", async (t) => {
+test("answers unknown tools, malformed JSON, wrong types and denied tools with text for the model", async (t) => {
   const models = scriptedBook((_request, index) =>
     index === 0
       ? calls(
@@ -116,7 +116,7 @@ test("unknown tools, half JSON, wrong types and refused tools are words for the 
   assert.match(textOf(results[3]?.content ?? []), /must be a JSON object/);
 });
 
-test("the same run id gives the same receipt, and its outcome once there is one", async (t) => {
+test("returns the same receipt for the same run id, with the outcome when it has ended", async (t) => {
   const models = scriptedBook(() => text("once"));
   const { agents, ask } = await runtime(t, { models });
   const turn = { runId: "same", sessionKey: MAIN, text: "hi", source: "agent" as const, authorised: true };
@@ -133,7 +133,7 @@ test("the same run id gives the same receipt, and its outcome once there is one"
   assert.equal(models.requests.length, 2);
 });
 
-test("two senders at once: one after the other, both answered", async (t) => {
+test("answers two concurrent senders one after the other", async (t) => {
   const models = scriptedBook((request) => [
     { waitMs: 5 },
     ...text(`to: ${textOf(request.messages.at(-1)?.content ?? [])}`),
@@ -147,7 +147,7 @@ test("two senders at once: one after the other, both answered", async (t) => {
   );
 });
 
-test("a thousand sends in a second: every one has an outcome, the queue stays within its cap", async (t) => {
+test("gives every one of a thousand quick messages an outcome, within the cap of the queue", async (t) => {
   const models = scriptedBook(() => [{ waitMs: 20 }, ...text("done")]);
   const { send, agents, messages } = await runtime(t, { models, config: { messages: { queue: { debounceMs: 10 } } } });
   const ids = await Promise.all(
@@ -163,7 +163,7 @@ test("a thousand sends in a second: every one has an outcome, the queue stays wi
   for (const index of [0, 500, 999]) if (index === 999) assert.match(asked, /message 999/);
 });
 
-test("NO_REPLY is neither streamed nor told", async (t) => {
+test("neither streams nor reports NO_REPLY", async (t) => {
   const models = scriptedBook(() => [
     { type: "text", delta: "NO" },
     { type: "text", delta: "_REPLY" },
@@ -175,7 +175,7 @@ test("NO_REPLY is neither streamed nor told", async (t) => {
   assert.ok(!events.some(({ body }) => body.stream === "assistant"));
 });
 
-test("without a model the answer says how to add one, and commands still work", async (t) => {
+test("explains how to add a model when there is none, and commands still work", async (t) => {
   const models = { ...scriptedBook(() => []), candidates: async () => [] };
   const opened = await runtime(t, {
     models,
@@ -189,10 +189,10 @@ test("without a model the answer says how to add one, and commands still work", 
   assert.deepEqual([status.status, status.text], ["ok", "fine"]);
 });
 
-test("model failures end the run with their kind and leave the session usable", async () => {
+test("ends the run with the kind of a model failure, and the session stays usable", async () => {
   for (const kind of ["auth", "billing", "invalid", "garbled", "empty"] as const) {
     const models = scriptedBook((_request, index) => (index === 0 ? failing(kind) : text("back")));
-    const opened = await openAgentHouse({ models, more: { streamModel: direct(models) } });
+    const opened = await openTestAgents({ models, more: { streamModel: direct(models) } });
     const outcome = await opened.ask("hi");
     assert.deepEqual([outcome.status, outcome.failure?.code], ["error", `model.${kind}`]);
     assert.equal((await opened.ask("again")).text, "back");
@@ -201,7 +201,7 @@ test("model failures end the run with their kind and leave the session usable", 
 });
 
 /** Without retries, so that each failure is seen as it came. */
-function direct(models: ReturnType<typeof scriptedBook>): NonNullable<HousePlan["more"]>["streamModel"] {
+function direct(models: ReturnType<typeof scriptedBook>): NonNullable<TestAgentsPlan["more"]>["streamModel"] {
   return async function* stream(turn) {
     const ref = { provider: "fake", id: "scripted" };
     const model = await models.open(ref, turn.agentId);
@@ -209,14 +209,14 @@ function direct(models: ReturnType<typeof scriptedBook>): NonNullable<HousePlan[
   };
 }
 
-test("abort while the model is silent, streams, or a tool runs: stopped, valid, usable", async () => {
+test("stops a silent model, a streaming model and a running tool, and the session stays usable", async () => {
   const stages = {
     silent: ["hang"] as const,
     streaming: [{ type: "text", delta: "half an " }, "hang"] as const,
   };
   for (const [name, say] of Object.entries(stages)) {
     const models = scriptedBook((_request, index) => (index === 0 ? say : text("after")));
-    const opened = await openAgentHouse({ models });
+    const opened = await openTestAgents({ models });
     const runId = await opened.send("go");
     while (models.requests.length === 0) await sleep(2);
     await sleep(10);
@@ -230,15 +230,15 @@ test("abort while the model is silent, streams, or a tool runs: stopped, valid, 
   }
 });
 
-test("a run that takes too long is stopped and says so", async (t) => {
+test("stops a run that takes too long, with the reason", async (t) => {
   const { ask } = await runtime(t, { models: scriptedBook(() => ["hang"]) });
   const outcome = await ask("go", { timeoutMs: 30 });
   assert.deepEqual([outcome.status, outcome.failure?.code], ["error", "run.timeout"]);
 });
 
-test("what was posted and not begun before a stop runs after the start", async (t) => {
+test("runs turns that had not begun before a stop after the next start", async (t) => {
   const models = scriptedBook((_request, index) => (index === 0 ? ["hang"] : text("later")));
-  const first = await openAgentHouse({ models });
+  const first = await openTestAgents({ models });
   const begun = await first.send("one");
   while (models.requests.length === 0) await sleep(2);
   const waiting = await first.send("two");
@@ -248,8 +248,8 @@ test("what was posted and not begun before a stop runs after the start", async (
   assert.equal((await second.agents.wait(waiting, 60_000))?.text, "later");
 });
 
-test("a limit of months is no limit of a moment", async (t) => {
-  const runtime = await openAgentHouse({
+test("does not stop a run immediately when its time limit is months", async (t) => {
+  const runtime = await openTestAgents({
     models: scriptedBook(() => text("done")),
     config: { agents: { defaults: { timeoutSeconds: 9_000_000 } } },
   });

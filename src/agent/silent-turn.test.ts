@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { calls, failing, MAIN, openAgentHouse, scriptedBook, text, type Say } from "../../test/harness/agent.ts";
+import { calls, failing, MAIN, openTestAgents, scriptedBook, text, type Say } from "../../test/harness/agent.ts";
 import { readHistory } from "../session/history.ts";
 import { textOf } from "../core/message.ts";
 
 const heartbeat = { source: "heartbeat", authorised: false, heartbeat: { ackMaxChars: 300 } } as const;
-const shown = async (runtime: Awaited<ReturnType<typeof openAgentHouse>>): Promise<string[]> => {
+const shown = async (runtime: Awaited<ReturnType<typeof openTestAgents>>): Promise<string[]> => {
   const record = await runtime.store.sessions.get(MAIN);
   if (record === undefined) return [];
   const { messages } = await readHistory(runtime.store.transcript, record, {
@@ -17,13 +17,13 @@ const shown = async (runtime: Awaited<ReturnType<typeof openAgentHouse>>): Promi
   return messages.map(({ role, content }) => `${role}: ${textOf(content)}`);
 };
 
-async function houseThatSays(say: (index: number) => Say) {
+async function openThatSays(say: (index: number) => Say) {
   const book = scriptedBook((_request, index) => say(index));
-  return { book, runtime: await openAgentHouse({ models: book }) };
+  return { book, runtime: await openTestAgents({ models: book }) };
 }
 
-test("an all-clear is shown to nobody, not typed out, and no later turn reads it", async () => {
-  const { book, runtime } = await houseThatSays((index) => text(["Hello.", "HEARTBEAT_OK", "Bye."][index] ?? "?"));
+test("hides a HEARTBEAT_OK reply from people and from later turns", async () => {
+  const { book, runtime } = await openThatSays((index) => text(["Hello.", "HEARTBEAT_OK", "Bye."][index] ?? "?"));
   await runtime.ask("hi");
   const before = (await runtime.store.sessions.get(MAIN))?.updatedAt;
   runtime.events.length = 0;
@@ -43,8 +43,8 @@ test("an all-clear is shown to nobody, not typed out, and no later turn reads it
   await runtime.close();
 });
 
-test("an all-clear that told or did something stays with the model, and is still shown to nobody", async () => {
-  const { book, runtime } = await houseThatSays((index) =>
+test("keeps a HEARTBEAT_OK turn with events or tool calls for the model, and hides it from people", async () => {
+  const { book, runtime } = await openThatSays((index) =>
     index === 0 ? calls(["session_status", {}]) : text(index < 3 ? "HEARTBEAT_OK" : "ok"),
   );
   await runtime.ask("[beat]", heartbeat);
@@ -57,9 +57,9 @@ test("an all-clear that told or did something stays with the model, and is still
   await runtime.close();
 });
 
-test("news of a heartbeat is shown as a whole, without the token, and counts as activity", async () => {
+test("shows the report of a heartbeat without the token, and counts it as activity", async () => {
   const news = `The disk is full. ${"Really. ".repeat(50)}`.trim();
-  const { runtime } = await houseThatSays((index) => text(index === 0 ? "Hello." : `${news} HEARTBEAT_OK`));
+  const { runtime } = await openThatSays((index) => text(index === 0 ? "Hello." : `${news} HEARTBEAT_OK`));
   await runtime.ask("hi");
   const before = (await runtime.store.sessions.get(MAIN))?.updatedAt ?? 0;
   runtime.events.length = 0;
@@ -73,9 +73,9 @@ test("news of a heartbeat is shown as a whole, without the token, and counts as 
   await runtime.close();
 });
 
-test("after a pause of its own a heartbeat begins anew", async () => {
+test("resets the session of a heartbeat after heartbeatIdleMinutes", async () => {
   const book = scriptedBook(() => text("HEARTBEAT_OK"));
-  const runtime = await openAgentHouse({ models: book, config: { session: { heartbeatIdleMinutes: 1 } } });
+  const runtime = await openTestAgents({ models: book, config: { session: { heartbeatIdleMinutes: 1 } } });
   await runtime.ask("hi");
   const old = await runtime.store.sessions.get(MAIN);
   assert.ok(old !== undefined);
@@ -85,8 +85,8 @@ test("after a pause of its own a heartbeat begins anew", async () => {
   await runtime.close();
 });
 
-test("a heartbeat that fails leaves nothing in the way: no prompt in the chat, none in the next request", async () => {
-  const { book, runtime } = await houseThatSays((index) => (index === 1 ? failing("invalid") : text("Hello.")));
+test("hides the prompt of a failed heartbeat from the chat and the next request", async () => {
+  const { book, runtime } = await openThatSays((index) => (index === 1 ? failing("invalid") : text("Hello.")));
   await runtime.ask("hi");
   assert.equal((await runtime.ask("[beat]", heartbeat)).status, "error");
   assert.deepEqual(await shown(runtime), ["user: hi", "assistant: Hello."]);
@@ -98,8 +98,8 @@ test("a heartbeat that fails leaves nothing in the way: no prompt in the chat, n
   await runtime.close();
 });
 
-test("a stray token on an ordinary reply is taken off", async () => {
-  const { runtime } = await houseThatSays(() => text("Done. HEARTBEAT_OK"));
+test("removes a stray token from an ordinary reply", async () => {
+  const { runtime } = await openThatSays(() => text("Done. HEARTBEAT_OK"));
   const outcome = await runtime.ask("do it");
   assert.deepEqual([outcome.text, outcome.silent], ["Done.", false]);
   await runtime.close();

@@ -1,13 +1,13 @@
-// An orderly stop: what had not begun is left for the next start, nothing begins behind it, nobody is kept waiting.
+// A shutdown: waiting turns are left for the next start, no turn begins after it, and waits end.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { SessionKey } from "../core/names.ts";
-import { openAgentHouse, scriptedBook, text, type AgentHouse, type HousePlan } from "../../test/harness/agent.ts";
+import { openTestAgents, scriptedBook, text, type TestAgents, type TestAgentsPlan } from "../../test/harness/agent.ts";
 
-async function runtime(t: TestContext, plan: HousePlan): Promise<AgentHouse> {
-  const opened = await openAgentHouse(plan);
+async function runtime(t: TestContext, plan: TestAgentsPlan): Promise<TestAgents> {
+  const opened = await openTestAgents(plan);
   t.after(() => opened.close());
   return opened;
 }
@@ -21,10 +21,10 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
   }
 }
 
-test("turns that wait for a place are run after the restart, and only the one that had begun is interrupted", async (t) => {
+test("runs turns that wait for a slot after the restart, and interrupts only the one that had begun", async (t) => {
   const models = scriptedBook((_request, index) => (index === 0 ? ["hang"] : text("done")));
   const config = { agents: { defaults: { subagents: { maxConcurrent: 1 } } } };
-  const before = await openAgentHouse({ models, config });
+  const before = await openTestAgents({ models, config });
   const ids = ["a", "b", "c"];
   for (const id of ids)
     await before.send(`task ${id}`, { runId: id, sessionKey: child(id), source: "sessions_spawn", authorised: false });
@@ -44,7 +44,7 @@ test("turns that wait for a place are run after the restart, and only the one th
   assert.equal(models.requests.length, 3);
 });
 
-test("a turn asked for over HTTP that waits for a place is answered with its end, not left", async (t) => {
+test("ends an HTTP turn that waits for a slot instead of leaving it for the next start", async (t) => {
   const models = scriptedBook(() => ["hang"]);
   const { agents, send } = await runtime(t, { models, config: { agents: { defaults: { maxConcurrent: 1 } } } });
   await send("first", { sessionKey: "agent:main:one" as SessionKey });
@@ -56,9 +56,9 @@ test("a turn asked for over HTTP that waits for a place is answered with its end
   assert.equal((await waiting)?.failure?.code, "run.interrupted");
 });
 
-test("a turn posted while the agents close begins after the restart, once", async (t) => {
+test("begins a turn that was posted during the shutdown once after the restart", async (t) => {
   const models = scriptedBook(() => text("done"));
-  const before = await openAgentHouse({ models });
+  const before = await openTestAgents({ models });
   const posted = before.send("hi", { runId: "late" });
   const closed = before.agents.close();
   await Promise.all([posted, closed]);
@@ -70,7 +70,7 @@ test("a turn posted while the agents close begins after the restart, once", asyn
   assert.equal(models.requests.length, 1);
 });
 
-test("whoever waits for a turn that is left for the next start is let go when the agents close", async (t) => {
+test("ends waits for a turn that is left for the next start", async (t) => {
   const models = scriptedBook(() => ["hang"]);
   const { agents, send } = await runtime(t, { models });
   await send("first", { runId: "first" });

@@ -1,4 +1,4 @@
-// One model turn read to its end: text, calls, usage, or the failure it ended in.
+// Reads one answer of a model to its end: text, calls, usage, or the failure.
 import type { RunEventBody } from "../core/event.ts";
 import type { Usage } from "../core/message.ts";
 import type { ModelFacts, ModelFailure, ModelRef, StopReason } from "../model/model.ts";
@@ -23,14 +23,14 @@ export interface ModelCall {
   readonly args: ParsedArguments;
 }
 
-/** A person hears that we wait, long before a deadline ends the waiting. */
-const QUIET_MS = 8000;
+/** Silence of the model after which the person gets a notice; deadlines are much longer. */
+const NOTICE_AFTER_MS = 8000;
 
-/** Never throws: a stream that breaks its promise counts as garbled. */
+/** Never throws: a stream that ends without `end` or `error` counts as garbled. */
 export async function streamReply(
   events: AsyncIterable<TurnEvent>,
   emit: (body: RunEventBody) => void,
-  quietMs = QUIET_MS,
+  noticeAfterMs = NOTICE_AFTER_MS,
 ): Promise<Reply> {
   let words = createReplyText();
   let shown = "";
@@ -55,13 +55,13 @@ export async function streamReply(
       ...ending,
     };
   };
-  const quiet = setTimeout(() => {
+  const notice = setTimeout(() => {
     const who = using.ref === undefined ? "the model" : `${using.ref.provider}/${using.ref.id}`;
     emit({ stream: "notice", text: `still waiting for ${who}` });
-  }, quietMs);
+  }, noticeAfterMs);
   try {
     for await (const event of events) {
-      quiet.refresh();
+      notice.refresh();
       if (event.type === "text") show(words.push(event.delta));
       else if (event.type === "thinking") {
         thought += event.delta;
@@ -84,18 +84,21 @@ export async function streamReply(
   } catch (error) {
     return done({ failure: { kind: "garbled", message: error instanceof Error ? error.message : String(error) } });
   } finally {
-    clearTimeout(quiet);
+    clearTimeout(notice);
   }
 }
 
-/** Ids must be there and differ within a turn, or results cannot be matched. */
+/** Ids must be present and unique within a turn, or results cannot be matched. */
 function freshId(id: string, calls: readonly ModelCall[]): string {
-  const taken = (word: string): boolean => word === "" || calls.some((call) => call.id === word);
-  if (!taken(id)) return id;
-  for (let count = calls.length; ; count++) if (!taken(`${id || "call"}_${count}`)) return `${id || "call"}_${count}`;
+  const isTaken = (candidate: string): boolean => candidate === "" || calls.some((call) => call.id === candidate);
+  if (!isTaken(id)) return id;
+  for (let count = calls.length; ; count++) {
+    const candidate = `${id || "call"}_${count}`;
+    if (!isTaken(candidate)) return candidate;
+  }
 }
 
-/** A name no vendor would take back must not get into the history, or every later request would be refused. */
+/** A name that vendors reject must not be stored, or every later request would fail. */
 function sendableName(name: string): string {
   const clean = name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
   return clean === "" ? "unknown" : clean;

@@ -1,4 +1,4 @@
-// The agent's access to tools: the one path of every call, with each failure as text for the model.
+// Calls tools for a turn through the one path of every call; a failure becomes text for the model.
 import type { ToolOutput } from "../core/event.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
@@ -13,10 +13,10 @@ export interface ToolAccess {
     signal: AbortSignal,
     progress: (partial: ToolOutput) => void,
   ) => Promise<ToolAnswer>;
-  readonly looksOnly: (call: RunnableCall) => boolean;
+  readonly isReadOnly: (call: RunnableCall) => boolean;
 }
 
-/** `subject` is asked each time: after a fail-over another model, and so another policy, may be in force. */
+/** `subject` is read for each call, because the policy can change with the model after a failover. */
 export function createToolAccess(
   callTool: CallTool,
   catalog: Catalog,
@@ -44,9 +44,9 @@ export function createToolAccess(
         return answerOfError(name, error);
       }
     },
-    looksOnly({ name, args }) {
-      const does = catalog.effect(subject(), name, args);
-      return does === "look" || does === "read";
+    isReadOnly({ name, args }) {
+      const effect = catalog.effect(subject(), name, args);
+      return effect === "look" || effect === "read";
     },
   };
 }

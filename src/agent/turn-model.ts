@@ -1,4 +1,4 @@
-// Where requests of one turn are written: prompt, tools and limits for whichever model answers, and its use counted.
+// Builds the requests of one turn (prompt, tools, limits) for the model that answers, and counts its usage.
 import type { ThinkingLevel } from "../core/thinking-level.ts";
 import type { RunFailure } from "../core/event.ts";
 import type { Message } from "../core/message.ts";
@@ -151,11 +151,11 @@ export function createTurnModel(
   };
 }
 
-/** An agent may set its own name: it stays a name, and does not become a paragraph of the prompt. */
+/** Shortened, because an agent can set its own name and must not add a paragraph to the prompt. */
 const shortName = (name: string | undefined): string | undefined =>
   name === undefined || name.trim() === "" ? undefined : visible(name.trim(), 60);
 
-/** What goes before the messages, and what it was made of. */
+/** The part of a request before the messages, and its components. */
 interface Frame extends Pick<WeighedRequest, "files" | "offered" | "workspace" | "bootstrapMaxChars"> {
   readonly request: Pick<ModelRequest, "system" | "tools">;
 }
@@ -169,7 +169,7 @@ function requestFrame(
   const config = runtime.config();
   const { workspace, inside = workspace, agentWorkspace } = runtime.catalog.surroundings(subject);
   const { clientTools = [] } = options;
-  // A name is one tool: where the caller has one of that name, its calls go to the caller.
+  // When the caller has a tool of the same name, calls go to the caller.
   const offered: ReturnType<Catalog["offered"]> = runtime.catalog
     .offered(subject)
     .filter(({ name }) => !clientTools.some((tool) => tool.name === name));
@@ -199,7 +199,7 @@ function requestFrame(
 export function bootstrapRequest(runtime: AgentsDeps, subject: Subject): BootstrapRequest {
   const config = runtime.config();
   const workspace = workspaceOf(config, subject.agent, runtime.paths);
-  // In a sandbox the files of these names belong to whoever works inside, and several sessions may share one.
+  // Sessions that share a sandbox can write these files, so a sandboxed session is never the main one.
   const isOwn = runtime.catalog.surroundings(subject).workspace === workspace;
   return {
     workspace,
@@ -209,7 +209,7 @@ export function bootstrapRequest(runtime: AgentsDeps, subject: Subject): Bootstr
   };
 }
 
-/** What every vendor takes, with a single message too long for the window cut to half of it. */
+/** Messages that every vendor accepts; a message that is too long is cut to half of the window. */
 export function sendable(messages: readonly Message[], { contextWindow, input }: ModelFacts): Message[] {
   const maxChars = Math.floor((contextWindow * CHARS_PER_TOKEN) / 2);
   const fitting = dropOldImages(repairMessages(messages)).map((message) => shortened(message, maxChars));
@@ -237,7 +237,7 @@ function overheadOf({ system, tools }: Pick<ModelRequest, "system" | "tools">): 
   return Math.ceil(chars / CHARS_PER_TOKEN);
 }
 
-/** Schemas are the same objects in every turn: each is measured once. */
+/** Schemas are the same objects in every turn, so their size is cached. */
 const schemaChars = new WeakMap<object, number>();
 
 function charsOf({ name, description, parameters }: ModelRequest["tools"][number]): number {

@@ -1,4 +1,4 @@
-// Adding up tokens and what they cost.
+// Adds up tokens and their cost.
 import type { Usage, UsageCost } from "../core/message.ts";
 import type { ModelFacts } from "../model/model.ts";
 
@@ -24,13 +24,13 @@ export function costParts(usage: Usage, { cost }: ModelFacts): UsageCost {
   return { input, output, cacheRead, cacheWrite, total: input + output + cacheRead + cacheWrite };
 }
 
-/** Share of the prompt that came from the vendor's cache, 0 to 1; undefined when nothing was sent. */
+/** Share of the prompt that came from the vendor's cache, 0 to 1; undefined without a prompt. */
 export function cacheHitRate({ input, cacheRead, cacheWrite }: Usage): number | undefined {
   const prompt = input + cacheRead + cacheWrite;
   return prompt === 0 ? undefined : cacheRead / prompt;
 }
 
-/** Tokens the next request starts from. */
+/** Tokens that the next request begins with. */
 export function contextOf({ input, output, cacheRead, cacheWrite }: Usage): number {
   return input + output + cacheRead + cacheWrite;
 }

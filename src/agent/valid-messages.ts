@@ -1,18 +1,18 @@
-// Messages every vendor takes: each call with its result, nothing empty, no two user turns in a row, a person first.
+// Makes messages valid for every vendor: each call has its result, no message is empty, users and assistants alternate.
 import type { AssistantMessage, Block, Message, ToolResultMessage, UserMessage } from "../core/message.ts";
 
 const LOST = "No result was recorded: the run was interrupted here.";
 
-/** Changes nothing that is in order already, so that the prefix stays the same bytes. */
+/** Leaves valid messages unchanged, so that the prefix stays the same bytes. */
 export function repairMessages(messages: readonly Message[]): Message[] {
   const out: Message[] = [];
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at];
-    if (message === undefined || message.role === "toolResult") continue; // results are taken up with their call
+    if (message === undefined || message.role === "toolResult") continue; // results are added with their call
     if (message.role === "user") pushUser(out, message);
     else {
       const { results, next } = resultsAfter(messages, at);
-      if (out.length === 0 && speaksFirst(message)) out.push(opening(message));
+      if (out.length === 0 && isText(message)) out.push(opening(message));
       if (message.content.length > 0 && out.length > 0) out.push(...paired(message, results));
       at = next - 1;
     }
@@ -20,8 +20,8 @@ export function repairMessages(messages: readonly Message[]): Message[] {
   return out;
 }
 
-/** Something was said in a new session before anybody wrote; calls without their question are a cut, and go. */
-function speaksFirst({ content }: AssistantMessage): boolean {
+/** True for a message that was posted in a new session before the first user message; calls there are a cut and are dropped. */
+function isText({ content }: AssistantMessage): boolean {
   return content.length > 0 && content.every(({ type }) => type === "text");
 }
 
@@ -62,7 +62,7 @@ function paired(message: AssistantMessage, results: readonly ToolResultMessage[]
 const KEEP_IMAGES = 8;
 const STEP = 4;
 
-/** Older images leave a word. They go four at a time, so that the prefix does not change with every turn. */
+/** Replaces older images by a text, four at a time, so that the prefix does not change with every turn. */
 export function dropOldImages(messages: readonly Message[]): readonly Message[] {
   const total = messages.reduce((sum, { content }) => sum + content.filter(({ type }) => type === "image").length, 0);
   if (total <= KEEP_IMAGES) return messages;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { MAIN, openAgentHouse, scriptedBook, text, type AgentHouse, type Say } from "../../test/harness/agent.ts";
+import { MAIN, openTestAgents, scriptedBook, text, type TestAgents, type Say } from "../../test/harness/agent.ts";
 import type { Log } from "../base/log.ts";
 import { textOf } from "../core/message.ts";
 import { DEFAULT_AGENT } from "../core/names.ts";
@@ -13,16 +13,20 @@ const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () =>
 
 let count = 0;
 
-interface CommandRun extends AgentHouse {
+interface CommandRun extends TestAgents {
   readonly wake: Wake;
   /** The last user message of each request. */
-  readonly heard: () => string[];
+  readonly prompts: () => string[];
   readonly close: () => Promise<void>;
 }
 
-async function scene(say: (asked: string) => Say | Promise<Say>, models?: string[], isOn = true): Promise<CommandRun> {
+async function openWake(
+  say: (asked: string) => Say | Promise<Say>,
+  models?: string[],
+  isOn = true,
+): Promise<CommandRun> {
   const book = scriptedBook((request) => say(textOf(request.messages.at(-1)?.content ?? [])), {}, models);
-  const runtime = await openAgentHouse({ models: book });
+  const runtime = await openTestAgents({ models: book });
   const wake = createWake({
     turns: () => runtime.agents,
     models: book,
@@ -46,7 +50,7 @@ async function scene(say: (asked: string) => Say | Promise<Say>, models?: string
   return {
     ...runtime,
     wake,
-    heard: () => book.requests.map(({ messages }) => textOf(messages.at(-1)?.content ?? [])),
+    prompts: () => book.requests.map(({ messages }) => textOf(messages.at(-1)?.content ?? [])),
     async close() {
       wake.close();
       await runtime.close();
@@ -54,26 +58,26 @@ async function scene(say: (asked: string) => Say | Promise<Say>, models?: string
   };
 }
 
-test("lines close together are told in one turn, in order", async () => {
-  const { wake, lines, heard, close } = await scene(() => text("HEARTBEAT_OK"));
+test("reads notes that come close together in one turn, in order", async () => {
+  const { wake, lines, prompts, close } = await openWake(() => text("HEARTBEAT_OK"));
   const [, , outcome] = await Promise.all([
-    wake.tell(MAIN, "one"),
-    wake.tell(MAIN, "two", "now"),
-    wake.tellAndWait(MAIN, "three", 60_000),
+    wake.notify(MAIN, "one"),
+    wake.notify(MAIN, "two", "now"),
+    wake.notifyAndWait(MAIN, "three", 60_000),
   ]);
   assert.equal(outcome?.status, "ok");
-  assert.equal(heard().length, 1);
-  assert.match(heard()[0] ?? "", /^System: \[[^\]]+\] one\nSystem: \[[^\]]+\] two\nSystem: \[[^\]]+\] three\n/);
-  assert.ok((heard()[0] ?? "").endsWith(WAKE_PROMPT));
+  assert.equal(prompts().length, 1);
+  assert.match(prompts()[0] ?? "", /^System: \[[^\]]+\] one\nSystem: \[[^\]]+\] two\nSystem: \[[^\]]+\] three\n/);
+  assert.ok((prompts()[0] ?? "").endsWith(WAKE_PROMPT));
   assert.deepEqual(await lines.peek(MAIN), []);
   await close();
 });
 
-test("a line for the next heartbeat waits and wakes nobody", async () => {
-  const { wake, lines, heard, close } = await scene(() => text("ok"));
-  await wake.tell(MAIN, "later", "next-heartbeat");
+test("keeps a note for the next heartbeat without waking the session", async () => {
+  const { wake, lines, prompts, close } = await openWake(() => text("ok"));
+  await wake.notify(MAIN, "later", "next-heartbeat");
   await sleep(500);
-  assert.deepEqual(heard(), []);
+  assert.deepEqual(prompts(), []);
   assert.deepEqual(
     (await lines.peek(MAIN)).map((line) => line.text),
     ["later"],
@@ -81,17 +85,17 @@ test("a line for the next heartbeat waits and wakes nobody", async () => {
   await close();
 });
 
-test("a busy session is woken after its run, and whoever waits gets the outcome of the turn that read the line", async () => {
+test("wakes a busy session after its run, and returns the outcome of the turn that read the note", async () => {
   const release = Promise.withResolvers<void>();
-  const { wake, heard, send, agents, close } = await scene(async (asked) => {
+  const { wake, prompts, send, agents, close } = await openWake(async (asked) => {
     if (asked === "long") await release.promise;
     return text(asked.includes("news of the job") ? "I saw it." : "done");
   });
   const long = await send("long");
-  while (heard().length === 0) await sleep(5);
-  const waiting = wake.tellAndWait(MAIN, "news of the job", 60_000);
+  while (prompts().length === 0) await sleep(5);
+  const waiting = wake.notifyAndWait(MAIN, "news of the job", 60_000);
   await sleep(600);
-  assert.equal(heard().length, 1);
+  assert.equal(prompts().length, 1);
   release.resolve();
   const outcome = await waiting;
   assert.equal(outcome?.text, "I saw it.");
@@ -100,67 +104,67 @@ test("a busy session is woken after its run, and whoever waits gets the outcome 
   await close();
 });
 
-test("when somebody's message reads the line first, there is no second turn for it", async () => {
+test("starts no second turn when another turn reads the note first", async () => {
   const release = Promise.withResolvers<void>();
-  const { wake, lines, heard, send, close } = await scene(async (asked) => {
+  const { wake, lines, prompts, send, close } = await openWake(async (asked) => {
     if (asked === "long") await release.promise;
     return text("fine");
   });
   await send("long");
-  while (heard().length === 0) await sleep(5);
-  const waiting = wake.tellAndWait(MAIN, "news", 60_000);
+  while (prompts().length === 0) await sleep(5);
+  const waiting = wake.notifyAndWait(MAIN, "news", 60_000);
   while ((await lines.peek(MAIN)).length === 0) await sleep(5);
   const reader = await send("hello");
   release.resolve();
   assert.equal((await waiting)?.runId, reader);
   await sleep(600);
-  assert.equal(heard().filter((asked) => asked.includes("news")).length, 1);
-  assert.equal(heard().length, 2);
+  assert.equal(prompts().filter((asked) => asked.includes("news")).length, 1);
+  assert.equal(prompts().length, 2);
   await close();
 });
 
-test("without a model, or with heartbeats off, there is no turn and the line stays", async () => {
+test("keeps the note without a turn when there is no model or heartbeats are off", async () => {
   for (const [models, isOn] of [
     [[], true],
     [["scripted"], false],
   ] as const) {
-    const { wake, lines, heard, close } = await scene(() => text("never"), [...models], isOn);
-    assert.equal(await wake.tellAndWait(MAIN, "unheard", 60_000), undefined);
-    assert.deepEqual([(await lines.peek(MAIN)).length, heard()], [1, []]);
+    const { wake, lines, prompts, close } = await openWake(() => text("never"), [...models], isOn);
+    assert.equal(await wake.notifyAndWait(MAIN, "unheard", 60_000), undefined);
+    assert.deepEqual([(await lines.peek(MAIN)).length, prompts()], [1, []]);
     await close();
   }
 });
 
-test("waiting ends with its time, and the turn goes on", async () => {
+test("stops waiting after the timeout, and the turn continues", async () => {
   const release = Promise.withResolvers<void>();
-  const { wake, heard, agents, close } = await scene(async () => {
+  const { wake, prompts, agents, close } = await openWake(async () => {
     await release.promise;
     return text("late");
   });
-  assert.equal(await wake.tellAndWait(MAIN, "slow", 6000), undefined);
-  assert.deepEqual([heard().length, agents.active(MAIN).length], [1, 1]);
+  assert.equal(await wake.notifyAndWait(MAIN, "slow", 6000), undefined);
+  assert.deepEqual([prompts().length, agents.active(MAIN).length], [1, 1]);
   release.resolve();
   await close();
 });
 
-test("many lines told at once end in few turns, and nobody waits for ever", async () => {
-  const { wake, heard, close } = await scene(() => text("HEARTBEAT_OK"));
+test("reads many concurrent notes in few turns, and every wait ends", async () => {
+  const { wake, prompts, close } = await openWake(() => text("HEARTBEAT_OK"));
   const all = await Promise.all(
-    Array.from({ length: 15 }, (_, index) => wake.tellAndWait(MAIN, `line ${index}`, 60_000)),
+    Array.from({ length: 15 }, (_, index) => wake.notifyAndWait(MAIN, `line ${index}`, 60_000)),
   );
   assert.deepEqual(
     all.map((outcome) => outcome?.status),
     all.map(() => "ok"),
   );
-  assert.ok(heard().length <= 2);
+  assert.ok(prompts().length <= 2);
   await close();
 });
 
-test("a line that waited since before a restart wakes its session", async () => {
-  const { wake, lines, heard, close } = await scene(() => text("HEARTBEAT_OK"));
+test("wakes a session whose note waited during a restart", async () => {
+  const { wake, lines, prompts, close } = await openWake(() => text("HEARTBEAT_OK"));
   await lines.add(MAIN, "left behind", true);
   await wake.resume();
-  while (heard().length === 0) await sleep(10);
-  assert.match(heard()[0] ?? "", /left behind/);
+  while (prompts().length === 0) await sleep(10);
+  assert.match(prompts()[0] ?? "", /left behind/);
   await close();
 });

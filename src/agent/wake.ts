@@ -1,4 +1,4 @@
-// Wakes a session with one turn for its waiting notes; several notes close together share a turn.
+// Wakes a session with a turn that reads its waiting notes; notes that come close together share a turn.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { RunOutcome } from "../core/event.ts";
@@ -14,7 +14,7 @@ export interface WakeDeps {
   readonly models: Pick<ModelBook, "candidates">;
   readonly events: SystemEvents;
   readonly agentOf: (session: SessionKey) => AgentId;
-  /** Gives it a turn with `WAKE_PROMPT`; resolves with its end. */
+  /** Runs a turn with `WAKE_PROMPT`; resolves with its outcome. */
   readonly turn: (session: SessionKey) => Promise<RunOutcome | undefined>;
   /** False when heartbeats are off; notes then wait for the next message. */
   readonly isOn: () => Promise<boolean>;
@@ -29,7 +29,7 @@ const GATHER_MS = 250;
 interface Round {
   /** Another request came since the last check. */
   again: boolean;
-  /** Those who wait for a turn that reads their line. */
+  /** Callers that wait for a turn that reads their note. */
   readonly waiting: Set<(outcome: RunOutcome | undefined) => void>;
 }
 
@@ -60,19 +60,19 @@ export function createWake({ turns, models, events, agentOf, turn, isOn, log }: 
     for (;;) {
       await sleep(GATHER_MS, undefined, { ref: false });
       round.again = false;
-      const here = [...round.waiting];
+      const callers = [...round.waiting];
       const outcome = await wakeOnce(session).catch((error: unknown) => {
         if (!closing.signal.aborted) log.warn("a session could not be woken up", { session, error });
         return undefined;
       });
-      // Those whose line was read have heard from the run that read it; for the others there is no other turn.
-      for (const hear of here) hear(outcome);
-      if (closing.signal.aborted) for (const hear of round.waiting) hear(undefined);
+      // Callers whose note was read already have the outcome of that run; the others get this one.
+      for (const resolve of callers) resolve(outcome);
+      if (closing.signal.aborted) for (const resolve of round.waiting) resolve(undefined);
       if (!round.again || closing.signal.aborted) break;
     }
     rounds.delete(session);
   };
-  const ask = (session: SessionKey): Round => {
+  const request = (session: SessionKey): Round => {
     const underWay = rounds.get(session);
     if (underWay !== undefined) {
       underWay.again = true;
@@ -85,18 +85,18 @@ export function createWake({ turns, models, events, agentOf, turn, isOn, log }: 
   };
 
   return {
-    async tell(session, text, mode = "now", traits = {}) {
+    async notify(session, text, mode = "now", traits = {}) {
       await events.add(session, text, mode === "now", traits);
-      if (mode === "now" && !closing.signal.aborted) ask(session);
+      if (mode === "now" && !closing.signal.aborted) request(session);
     },
-    async tellAndWait(session, text, timeoutMs, together) {
+    async notifyAndWait(session, text, timeoutMs, together) {
       const event = await events.add(session, text, true, { together });
       if (closing.signal.aborted) return undefined;
       const until = performance.now() + timeoutMs;
       const over = new AbortController();
       const timer = setTimeout(() => over.abort(), Math.min(timeoutMs, 2 ** 31 - 1));
       const read = events.reader(event, over.signal);
-      const round = ask(session);
+      const round = request(session);
       const { promise: noTurn, resolve } = Promise.withResolvers<RunOutcome | undefined>();
       round.waiting.add(resolve);
       try {
@@ -113,7 +113,7 @@ export function createWake({ turns, models, events, agentOf, turn, isOn, log }: 
       }
     },
     async resume() {
-      if (await isOn()) for (const session of await events.unheard()) ask(session);
+      if (await isOn()) for (const session of await events.sessionsToWake()) request(session);
     },
     close: () => closing.abort(),
   };

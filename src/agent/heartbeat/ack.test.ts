@@ -33,7 +33,7 @@ for (const [text, rest] of cases)
     assert.deepEqual(splitAck(text), { acked: rest !== undefined, rest: rest ?? text });
   });
 
-test("in a heartbeat a rest of up to ackMaxChars is dropped, and a longer one is delivered without the token", () => {
+test("drops a heartbeat reply of up to ackMaxChars, and delivers a longer one without the token", () => {
   const long = "x".repeat(301);
   assert.deepEqual(judgeReply(`HEARTBEAT_OK ${"x".repeat(300)}`, { ackMaxChars: 300 }), { text: "", silent: true });
   assert.deepEqual(judgeReply(`${long} HEARTBEAT_OK`, { ackMaxChars: 300 }), { text: long, silent: false });
@@ -41,19 +41,19 @@ test("in a heartbeat a rest of up to ackMaxChars is dropped, and a longer one is
   assert.deepEqual(judgeReply("The disk is full.", { ackMaxChars: 300 }), { text: "The disk is full.", silent: false });
 });
 
-test("the same alert again is for nobody, other words are", () => {
+test("shows a repeated alert once, and a different one again", () => {
   const told = { ackMaxChars: 300, told: "The disk is full." };
   assert.deepEqual(judgeReply(" The disk is full.\n", told), { text: "", silent: true });
   assert.deepEqual(judgeReply("The disk is fuller.", told), { text: "The disk is fuller.", silent: false });
 });
 
-test("outside heartbeats a stray token at an end is taken off, and alone it is silence", () => {
+test("removes a stray token from ordinary replies, and treats a lone token as silence", () => {
   assert.deepEqual(judgeReply("Here you are. HEARTBEAT_OK"), { text: "Here you are.", silent: false, stray: true });
   assert.deepEqual(judgeReply("HEARTBEAT_OK"), { text: "", silent: true, stray: true });
   assert.deepEqual(judgeReply("say HEARTBEAT_OK twice"), { text: "say HEARTBEAT_OK twice", silent: false });
 });
 
-test("however a reply comes in pieces, no part of a token at its ends is ever shown, and nothing else is lost", () => {
+test("never shows a part of the token, however the reply is split, and loses no other text", () => {
   const words = fc.array(fc.constantFrom("All", " quiet", " H", " HEART", ".", " **", "EAT", "\n", "OK", " _x_"), {
     maxLength: 8,
   });

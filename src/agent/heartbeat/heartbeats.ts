@@ -81,7 +81,7 @@ export class HeartbeatService implements Heartbeats {
   }
 
   changed(): void {
-    this.#timer?.look();
+    this.#timer?.check();
   }
 
   async last(): Promise<HeartbeatEvent | null> {
@@ -105,7 +105,7 @@ export class HeartbeatService implements Heartbeats {
 
   async wakeMain(text: string, mode: WakeMode): Promise<void> {
     const main = defaultAgentId(this.#deps.config());
-    await this.wake.tell(this.#settings(main).session, text, mode);
+    await this.wake.notify(this.#settings(main).session, text, mode);
     if (mode === "next-heartbeat" || !(await this.#readSwitch())) return;
     for (const { agentId } of this.#beating()) {
       if (agentId === main) continue;
@@ -133,7 +133,7 @@ export class HeartbeatService implements Heartbeats {
 
   async #wakeTurn(session: SessionKey): Promise<RunOutcome | undefined> {
     const { store, clock, config } = this.#deps;
-    // A session made for one task holds the limits of that task; created again it would have none.
+    // A session of one task has the limits of that task; a new session under its key would have none.
     if (isForOneTask(session) && (await store.sessions.get(session)) === undefined) return undefined;
     const { runSystemTurn } = await import("./turn.ts");
     const agentId = agentOfSession(session, config());

@@ -38,14 +38,14 @@ for (const [start, end, timezone, when, open] of cases)
     assert.equal(isActive({ start, end, timezone }, at(when), config()), open);
   });
 
-test("without hours it is always time; one bound alone is enough", () => {
+test("is always active without hours, and accepts only a start or only an end", () => {
   assert.equal(isActive(undefined, 0, config()), true);
   assert.equal(isActive({}, 0, config()), true);
   assert.equal(isActive({ start: "12:00", timezone: "UTC" }, at("2026-01-01T13:00:00Z"), config()), true);
   assert.equal(isActive({ end: "12:00", timezone: "UTC" }, at("2026-01-01T13:00:00Z"), config()), false);
 });
 
-test("the zone: the person's, the host's, a named one; an unknown name counts as the person's", () => {
+test("uses the person's zone, the host's or a named one, and the person's for an unknown name", () => {
   const host = Intl.DateTimeFormat().resolvedOptions().timeZone;
   assert.deepEqual(
     [undefined, "user", "local", "Asia/Tokyo", "Nowhere/City"].map((zone) => zoneOf(zone, config("America/Lima"))),
@@ -61,7 +61,7 @@ const clock = fc.integer({ min: 0, max: 1439 }).map((minute) => {
 });
 const moment = fc.integer({ min: at("2024-01-01T00:00:00Z"), max: at("2028-12-31T00:00:00Z") });
 
-test("a window and the one from its end to its start never overlap and leave no gap, in any zone, over any change of clocks", () => {
+test("splits every day into a window and its complement without overlap or gap, in any zone and over clock changes", () => {
   fc.assert(
     fc.property(clock, clock, fc.constantFrom(...zones), moment, (start, end, timezone, now) => {
       fc.pre(start !== end);
@@ -73,7 +73,7 @@ test("a window and the one from its end to its start never overlap and leave no 
   );
 });
 
-test("the minute of the day is what a clock on that wall shows", () => {
+test("computes the minute of the day that a local clock shows", () => {
   fc.assert(
     fc.property(fc.constantFrom(...zones), moment, (timeZone, now) => {
       const wall = new Date(now).toLocaleTimeString("en-GB", { timeZone, hour: "2-digit", minute: "2-digit" });

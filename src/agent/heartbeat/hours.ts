@@ -37,6 +37,6 @@ function isZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone !== "";
   } catch {
-    return false; // that is the answer
+    return false; // an unknown zone throws
   }
 }

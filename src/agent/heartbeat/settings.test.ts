@@ -17,7 +17,7 @@ const never = (): boolean => false;
 const main = "main" as AgentId;
 const of = (config: object, id: AgentId = main) => heartbeatSettings(config as Config, id, never);
 
-test("every half hour for the default agent, in its main session, unless something else is said", () => {
+test("defaults to every 30 minutes for the default agent in its main session", () => {
   assert.deepEqual(beatingAgents({} as Config, never), [
     {
       agentId: "main",
@@ -36,7 +36,7 @@ test("every half hour for the default agent, in its main session, unless somethi
   ]);
 });
 
-test("spans: a bare number is minutes, 0m is never, an hour with a subscription unless set", () => {
+test("reads a bare number as minutes, 0m as off, and defaults to an hour with a subscription", () => {
   const every = (text?: string): number =>
     of({ agents: { defaults: { heartbeat: text === undefined ? {} : { every: text } } } }).everyMs;
   assert.deepEqual(
@@ -47,7 +47,7 @@ test("spans: a bare number is minutes, 0m is never, an hour with a subscription 
   assert.deepEqual(beatingAgents({ agents: { defaults: { heartbeat: { every: "0m" } } } } as Config, never), []);
 });
 
-test("agents with a block of their own are the only ones that beat, each over the defaults", () => {
+test("runs heartbeats only for agents with their own block, if any has one", () => {
   const config = {
     agents: {
       defaults: { heartbeat: { every: "10m", target: "none", prompt: "shared" } },
@@ -70,7 +70,7 @@ test("agents with a block of their own are the only ones that beat, each over th
   );
 });
 
-test("the session: main, global, or one of the agent's own; never somebody else's", () => {
+test("uses the main, global or a session of the agent, and never one of another agent", () => {
   const session = (request: string, more: object = {}): string =>
     of({ agents: { defaults: { heartbeat: { session: request } } }, ...more }).session;
   assert.deepEqual(
@@ -81,7 +81,7 @@ test("the session: main, global, or one of the agent's own; never somebody else'
   assert.equal(of({ session: { mainKey: "work" } }).session, "agent:main:work");
 });
 
-test("an Anthropic credential of a subscription is seen, an API key is not, and another model's is none of it", () => {
+test("detects a subscription by an Anthropic credential that is not an API key", () => {
   const paths = resolvePaths({ HOME: state, OPENCLAW_STATE_DIR: state });
   const file = join(state, "agents", "main", "agent", "auth-profiles.json");
   mkdirSync(dirname(file), { recursive: true });
@@ -101,7 +101,7 @@ test("an Anthropic credential of a subscription is seen, an API key is not, and 
   assert.equal(ask({ a: key, b: login }, { auth: { order: { anthropic: ["a", "b"] } } }), false);
 });
 
-test("an empty list is headings and blank lines; a word, a list item or code is something to do", () => {
+test("treats headings and blank lines as empty, and any word, list item or code as a task", () => {
   const empty = ["", "\n\n", "# Checks\n\n## Later  \n", "\uFEFF# Title\r\n \t\r\n", "#\n######"];
   const full = ["check the mail", "# Checks\n- mail", "#tag", "```\n```", "<!-- later -->", "####### seven"];
   assert.deepEqual([empty.map(isEmptyList), full.map(isEmptyList)], [empty.map(() => true), full.map(() => false)]);

@@ -76,7 +76,7 @@ async function scene(agentId: string, everyMs: number): Promise<CommandRun> {
   return me as CommandRun;
 }
 
-test("the first beat is one interval after the start; each next one interval after the last due time", async () => {
+test("beats one interval after the start, and then one interval after each due time", async () => {
   const { beats, pass, close } = await scene("row", 60_000);
   await pass(200_000);
   const dues = beats.map(([, dueAt]) => dueAt);
@@ -85,7 +85,7 @@ test("the first beat is one interval after the start; each next one interval aft
   await close();
 });
 
-test("a machine that slept makes up for what it missed with one beat, soon, and then keeps its row", async () => {
+test("makes up for missed beats with one beat after the machine slept", async () => {
   const { beats, pass, sleep, close } = await scene("slept", 60_000);
   await pass(61_000);
   assert.equal(beats.length, 1);
@@ -98,7 +98,7 @@ test("a machine that slept makes up for what it missed with one beat, soon, and 
   await close();
 });
 
-test("restarts more often than the interval do not silence it", async () => {
+test("beats also when restarts are more frequent than the interval", async () => {
   const runtime = await scene("restarted", 60_000);
   for (let round = 0; round < 10; round++) {
     await runtime.pass(20_000);
@@ -109,7 +109,7 @@ test("restarts more often than the interval do not silence it", async () => {
   await runtime.close();
 });
 
-test("a busy session is tried again each second for the same due time", async () => {
+test("retries a busy session every second for the same due time", async () => {
   const runtime = await scene("busy", 60_000);
   runtime.answer = "busy";
   await runtime.pass(66_000);
@@ -124,14 +124,14 @@ test("a busy session is tried again each second for the same due time", async ()
   await runtime.close();
 });
 
-test("a clock set back does not make it wait for the lost time; a longer or shorter interval counts at once", async () => {
+test("does not wait for the repeated time after a clock was set back, and applies a changed interval immediately", async () => {
   const runtime = await scene("clock", 60_000);
   await runtime.pass(30_000);
   runtime.now -= 24 * 3_600_000;
   await runtime.pass(80_000);
   assert.equal(runtime.beats.length, 1);
   runtime.plan = [{ agentId: "clock", everyMs: 10_000 }];
-  runtime.timer.look();
+  runtime.timer.check();
   await runtime.pass(11_000);
   assert.ok(runtime.beats.length >= 2);
   runtime.plan = [];

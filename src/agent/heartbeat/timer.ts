@@ -22,14 +22,14 @@ export interface TimerDeps {
 
 export interface HeartbeatTimer {
   /** Checks now, because the plan may have changed. */
-  look(): void;
+  check(): void;
   close(): void;
 }
 
 const SPACE = "heartbeat-due";
 /** A sleeping machine stops timers: after it wakes, no beat is later than this. */
-const LOOK_MS = 15_000;
-const FIRST_LOOK_MS = 500;
+const CHECK_MS = 15_000;
+const FIRST_CHECK_MS = 500;
 const BUSY_MS = 1000;
 
 export function startHeartbeatTimer({ plan, beat, begin, kv, clock, log }: TimerDeps): HeartbeatTimer {
@@ -54,14 +54,14 @@ export function startHeartbeatTimer({ plan, beat, begin, kv, clock, log }: Timer
       // One beat makes up for all missed ones.
       else await keep(agentId, lastDue(dueAt, everyMs, clock.now()));
     } catch (error) {
-      rest(LOOK_MS);
+      rest(CHECK_MS);
       log.warn("a heartbeat failed", { agentId, error });
     } finally {
       underWay.delete(agentId);
       arm(nextMs());
     }
   };
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     if (last === undefined) {
       last = new Map(
         (await kv.list(SPACE)).flatMap(({ key, value }) => (typeof value === "number" ? [[key, value]] : [])),
@@ -88,20 +88,20 @@ export function startHeartbeatTimer({ plan, beat, begin, kv, clock, log }: Timer
       const dueMs = (last?.get(agentId) ?? now) + everyMs - now;
       return [Math.max(dueMs, (rests.get(agentId) ?? -Infinity) - clock.ticks())];
     });
-    return Math.max(1, Math.min(LOOK_MS, ...waits));
+    return Math.max(1, Math.min(CHECK_MS, ...waits));
   };
   const arm = (waitMs: number): void => {
     if (isClosed) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
-      look()
+      check()
         .catch((error: unknown) => log.warn("heartbeats could not be checked", { error }))
         .finally(() => arm(nextMs()));
     }, waitMs).unref();
   };
-  arm(FIRST_LOOK_MS);
+  arm(FIRST_CHECK_MS);
   return {
-    look: () => arm(1),
+    check: () => arm(1),
     close() {
       isClosed = true;
       clearTimeout(timer);

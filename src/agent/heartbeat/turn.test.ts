@@ -3,11 +3,11 @@ import { test } from "node:test";
 
 import {
   MAIN,
-  openAgentHouse,
+  openTestAgents,
   scriptedBook,
   text,
   usage,
-  type AgentHouse,
+  type TestAgents,
   type Say,
 } from "../../../test/harness/agent.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -21,16 +21,16 @@ import { runSystemTurn, type Report } from "./turn.ts";
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => silent };
 
 interface CommandRun {
-  readonly runtime: AgentHouse;
+  readonly runtime: TestAgents;
   readonly sent: OutboundMessage[];
   readonly run: (regular?: boolean) => Promise<Report>;
 }
 
 let count = 0;
 
-/** A house with one platform, `pigeon`, and a main session last heard from there. */
+/** A gateway with one platform, `pigeon`, where the last message to the main session came from. */
 async function scene(say: () => Say, heartbeat: object = {}, more: object = {}): Promise<CommandRun> {
-  const runtime = await openAgentHouse({ models: scriptedBook(say) });
+  const runtime = await openTestAgents({ models: scriptedBook(say) });
   const sent: OutboundMessage[] = [];
   const config = { agents: { defaults: { heartbeat } }, ...more } as Config;
   const outbound = createOutbound(
@@ -82,7 +82,7 @@ const pigeon = (heartbeat: object, accounts?: object): object => ({
   channels: { pigeon: { heartbeat, ...(accounts === undefined ? {} : { accounts }) } },
 });
 
-test("news goes to where the person was last heard from, once under its id", async () => {
+test("sends a report to the last chat of the person, once per id", async () => {
   const { runtime, sent, run } = await scene(() => text("The roof leaks."));
   assert.deepEqual(await run(), {
     status: "sent",
@@ -99,14 +99,14 @@ test("news goes to where the person was last heard from, once under its id", asy
   await runtime.close();
 });
 
-test("the same alert within a day is sent once; a wake brings its news each time", async () => {
+test("sends the same alert once a day, and every report of a wake", async () => {
   const { runtime, sent, run } = await scene(() => text("The roof leaks."));
   assert.deepEqual([(await run()).status, (await run()).status, sent.length], ["sent", "ok", 1]);
   assert.deepEqual([(await run(false)).status, sent.length], ["sent", 2]);
   await runtime.close();
 });
 
-test("an all-clear is sent only where showOk asks for it", async () => {
+test("sends HEARTBEAT_OK only with showOk", async () => {
   const quiet = await scene(() => text("HEARTBEAT_OK"));
   assert.deepEqual([await quiet.run(), quiet.sent.length], [{ status: "ok" }, 0]);
   await quiet.runtime.close();
@@ -115,7 +115,7 @@ test("an all-clear is sent only where showOk asks for it", async () => {
   await shown.runtime.close();
 });
 
-test("target none, an unknown channel and a channel without a recipient are no target; the turn still ran", async () => {
+test("runs the turn without a target: none, an unknown channel, or a channel without recipient", async () => {
   for (const target of [{ target: "none" }, { target: "raven" }]) {
     const { runtime, sent, run } = await scene(() => text("The roof leaks."), target);
     const { status, reason, preview } = await run();
@@ -125,7 +125,7 @@ test("target none, an unknown channel and a channel without a recipient are no t
   }
 });
 
-test("a named channel with `to` and `accountId`; an account nobody has is said as such", async () => {
+test("sends to a named channel with `to` and `accountId`, and reports an unknown account", async () => {
   const named = { target: "pigeon", to: "tower", accountId: "work" };
   const known = await scene(() => text("News."), named, pigeon({}, { work: {} }));
   assert.equal((await known.run()).to, "tower");
@@ -136,7 +136,7 @@ test("a named channel with `to` and `accountId`; an account nobody has is said a
   await unknown.runtime.close();
 });
 
-test("visibility: the account's word over the channel's over that of all channels", async () => {
+test("prefers the visibility of the account over that of the channel and of all channels", async () => {
   const more = {
     channels: {
       defaults: { heartbeat: { showAlerts: true } },
@@ -148,7 +148,7 @@ test("visibility: the account's word over the channel's over that of all channel
   await runtime.close();
 });
 
-test("includeReasoning sends the thinking as a message of its own, also with an all-clear", async () => {
+test("sends the thinking as a separate message with includeReasoning, also after HEARTBEAT_OK", async () => {
   const thinking: Say = [
     { type: "thinking", delta: "Nothing new." },
     { type: "text", delta: "HEARTBEAT_OK" },
@@ -163,14 +163,14 @@ test("includeReasoning sends the thinking as a message of its own, also with an 
   await runtime.close();
 });
 
-test("what a platform refuses is a failure with its reason", async () => {
+test("reports the reason when a platform rejects the report", async () => {
   const { runtime, run } = await scene(() => text("It is lost."));
   const { status, reason } = await run();
   assert.deepEqual([status, reason], ["failed", "no wind"]);
   await runtime.close();
 });
 
-test("a beat whose end could not be written is given up, not asked about without a pause", async () => {
+test("gives up a beat whose end was not stored instead of polling for it", async () => {
   const { runtime, run } = await scene(() => text("The roof leaks."));
   const id = `beat-${count + 1}`;
   await runtime.store.inbox.post({ id, sessionKey: MAIN, runId: id, at: 1, body: {} });

@@ -56,7 +56,7 @@ const WAIT_MS = 600_000;
 export async function runSystemTurn(deps: SystemTurnDeps, turn: SystemTurn): Promise<SystemTurnEnd> {
   const { agents, store, config } = deps;
   const { runId, session, settings } = turn;
-  const told = turn.regular ? await lastAlert(deps, session) : undefined;
+  const lastShown = turn.regular ? await lastAlert(deps, session) : undefined;
   const thinking = followThinking(agents, runId);
   try {
     const model = settings.model === undefined ? undefined : parseModelRef(settings.model, config());
@@ -67,9 +67,9 @@ export async function runSystemTurn(deps: SystemTurnDeps, turn: SystemTurn): Pro
       source: "heartbeat",
       authorised: false,
       ...(model === undefined ? {} : { model }),
-      heartbeat: { ackMaxChars: settings.ackMaxChars, ...(told === undefined ? {} : { told }) },
+      heartbeat: { ackMaxChars: settings.ackMaxChars, ...(lastShown === undefined ? {} : { told: lastShown }) },
     });
-    const outcome = await ended(deps, runId);
+    const outcome = await waitForEnd(deps, runId);
     if (outcome === undefined) {
       const reason = deps.closing.aborted ? "stopping" : "its end could not be stored";
       return { outcome, report: { status: "failed", reason } };
@@ -138,13 +138,13 @@ async function sendAll(
   }
 }
 
-async function ended({ agents, closing }: SystemTurnDeps, runId: string): Promise<RunOutcome | undefined> {
+async function waitForEnd({ agents, closing }: SystemTurnDeps, runId: string): Promise<RunOutcome | undefined> {
   for (;;) {
     const began = performance.now();
     const outcome = await agents.wait(runId, WAIT_MS, closing);
-    // An immediate undefined means that no process works on it and its end was not stored (a full disk).
-    const isNobodys = outcome === undefined && performance.now() - began < WAIT_MS / 2;
-    if (outcome !== undefined || isNobodys || closing.aborted) return outcome;
+    // An immediate undefined means that the turn is not running and its end was not stored (a full disk).
+    const isLost = outcome === undefined && performance.now() - began < WAIT_MS / 2;
+    if (outcome !== undefined || isLost || closing.aborted) return outcome;
   }
 }
 
@@ -154,9 +154,9 @@ async function lastAlert({ store, clock }: SystemTurnDeps, session: SessionKey):
   return isFresh && typeof last.text === "string" ? last.text : undefined;
 }
 
-function followThinking({ watch }: Pick<Agents, "watch">, runId: string): { text(): string; stop(): void } {
+function followThinking(agents: Pick<Agents, "watch">, runId: string): { text(): string; stop(): void } {
   let thought = "";
-  const stop = watch(({ runId: of, body }) => {
+  const stop = agents.watch(({ runId: of, body }) => {
     if (of === runId && body.stream === "thinking") thought = body.text;
   });
   return { text: () => thought.trim(), stop };

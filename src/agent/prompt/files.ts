@@ -1,4 +1,4 @@
-// The workspace files that go into the prompt, bounded each; missing and blank ones cost nothing.
+// Reads the workspace files of the prompt, each limited in size; missing and blank files are left out.
 import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,7 +9,7 @@ import { cutText } from "../result.ts";
 export interface BootstrapFile {
   readonly name: string;
   readonly text: string;
-  /** Of the file before it was cut. */
+  /** Size of the file before it was cut. */
   readonly rawChars?: number;
 }
 
@@ -25,9 +25,9 @@ const all = ["AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEAR
 const forSubagents: ReadonlySet<string> = new Set(["AGENTS.md", "TOOLS.md"]);
 const MAX_FILE_BYTES = 4_000_000;
 
-export type ReadBootstrap = (wish: BootstrapRequest) => readonly BootstrapFile[];
+export type ReadBootstrap = (request: BootstrapRequest) => readonly BootstrapFile[];
 
-/** Read again only when a file changed; asking costs a look at each name. */
+/** Reads a file again only when it changed. */
 export function createBootstrapReader(): ReadBootstrap {
   const known = new Lru<{ readonly mark: string; readonly text: string }>(256);
   const read = (path: string): string | undefined => {
@@ -53,12 +53,12 @@ export function createBootstrapReader(): ReadBootstrap {
     return wanted.flatMap(({ name, text }) =>
       text === undefined || text === ""
         ? []
-        : [{ name, text: cutText(text, maxChars, () => ` The whole file: read ${name}.`), rawChars: text.length }],
+        : [{ name, text: cutText(text, maxChars, () => ` Read the whole file: read ${name}.`), rawChars: text.length }],
     );
   };
 }
 
-/** Undefined for what is no plain file of bearable size: a link could lead anywhere. */
+/** Undefined for links, which could lead anywhere, other special files, and very large files. */
 function markOf(path: string): string | undefined {
   try {
     const { size, mtimeMs, ino } = lstatSync(path);

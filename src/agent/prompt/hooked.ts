@@ -1,4 +1,4 @@
-// The files of a prompt after the owner's hooks had their say; without hooks, as they lie in the workspace.
+// The bootstrap files of a prompt, changed by the owner's hooks when there are any.
 import type { RunEventBody } from "../../core/event.ts";
 import type { AgentId } from "../../core/names.ts";
 import { subjectOf } from "../../tool/subject.ts";
@@ -19,11 +19,11 @@ export async function bootstrapOf(
   const hook = deps.onBootstrap?.();
   if (hook === undefined) return readBootstrap;
   const { key, sessionId } = sessionRef.record;
-  const wish = bootstrapRequest(deps, subjectOf({ sessionKey: key }, deps.config()));
-  const files = readBootstrap(wish).map(({ name, text }) => ({ name, content: text }));
+  const request = bootstrapRequest(deps, subjectOf({ sessionKey: key }, deps.config()));
+  const files = readBootstrap(request).map(({ name, text }) => ({ name, content: text }));
   const { messages, bootstrapFiles } = await hook({ sessionKey: key, sessionId, agentId, files });
   for (const text of messages) emit({ stream: "notice", text });
   if (bootstrapFiles === undefined) return readBootstrap;
-  const changed = bootstrapFiles.map(({ name, content }) => ({ name, text: cutText(content, wish.maxChars) }));
+  const changed = bootstrapFiles.map(({ name, content }) => ({ name, text: cutText(content, request.maxChars) }));
   return () => changed.filter(({ text }) => text.trim() !== "");
 }

@@ -1,4 +1,4 @@
-// What a model reads in a fresh session: recorded, small, and byte-stable over turns.
+// The prompt of a new session: recorded, small, and byte-stable over turns.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 
 import type { SessionKey } from "../../core/names.ts";
 import type { ModelRequest } from "../../model/model.ts";
-import { openAgentHouse, scriptedBook, text, type AgentHouse } from "../../../test/harness/agent.ts";
+import { openTestAgents, scriptedBook, text, type TestAgents } from "../../../test/harness/agent.ts";
 
 const snapshot = new URL("./prompt.snap.txt", import.meta.url);
 
@@ -14,15 +14,15 @@ async function runtime(
   t: TestContext,
   models: ReturnType<typeof scriptedBook>,
   config: Record<string, unknown> = {},
-): Promise<AgentHouse> {
-  const opened = await openAgentHouse({ models, config: { agents: { defaults: { userTimezone: "UTC" } }, ...config } });
+): Promise<TestAgents> {
+  const opened = await openTestAgents({ models, config: { agents: { defaults: { userTimezone: "UTC" } }, ...config } });
   t.after(() => opened.close());
   return opened;
 }
 
 const frame = ({ system, tools }: ModelRequest): string => JSON.stringify({ system, tools });
 
-test("a fresh session sends exactly the recorded prompt and schemas (UPDATE_SNAPSHOT=1 records them)", async (t) => {
+test("sends exactly the recorded prompt and schemas in a new session (UPDATE_SNAPSHOT=1 records them)", async (t) => {
   const models = scriptedBook(() => text("ok"));
   const opened = await runtime(t, models);
   await opened.ask("hello");
@@ -36,21 +36,21 @@ test("a fresh session sends exactly the recorded prompt and schemas (UPDATE_SNAP
       "### Schemas",
       ...(request?.tools ?? []).map((tool) => JSON.stringify(tool)),
     ].join("\n");
-  const now = `# Fresh session\n\n${shown(fresh)}\n\n# Sub-agent\n\n${shown(sub)}\n`;
+  const now = `# Fresh session\n\n${shown(fresh)}\n\n# Subagent\n\n${shown(sub)}\n`;
   if (process.env["UPDATE_SNAPSHOT"] === "1") writeFileSync(snapshot, now);
   assert.equal(now, readFileSync(snapshot, "utf8"));
 });
 
-test("the first request of a fresh session is smaller than 16,000 bytes", async (t) => {
+test("keeps the first request of a new session below 24,000 bytes", async (t) => {
   const models = scriptedBook(() => text("ok"));
   const opened = await runtime(t, models);
   await opened.ask("hello");
   const bytes = Buffer.byteLength(JSON.stringify(models.requests[0]));
   t.diagnostic(`first request: ${bytes} bytes`);
-  assert.ok(bytes < 16_000, `${bytes} bytes`);
+  assert.ok(bytes < 24_000, `${bytes} bytes`);
 });
 
-test("ten turns only append to the first request", async (t) => {
+test("only appends to the first request over ten turns", async (t) => {
   const models = scriptedBook((_request, index) => text(`answer ${index}`));
   const opened = await runtime(t, models);
   for (let turn = 0; turn < 10; turn++) await opened.ask(`question ${turn}`, { stamp: true });
@@ -62,7 +62,7 @@ test("ten turns only append to the first request", async (t) => {
   }
 });
 
-test("a tool that policy denies is in neither the prompt nor the schemas", async (t) => {
+test("leaves denied tools out of the prompt and the schemas", async (t) => {
   const models = scriptedBook(() => text("ok"));
   const opened = await runtime(t, models, { tools: { deny: ["write", "edit"] } });
   await opened.ask("hello");
@@ -89,7 +89,10 @@ test("includes workspace files in order and truncated, and follows no symlink", 
   const system = models.requests[0]?.system ?? "";
   const headings = [...system.matchAll(/^## (\w+\.md)$/gm)].map(([, name]) => name);
   assert.deepEqual(headings, ["AGENTS.md", "SOUL.md", "MEMORY.md"]);
-  assert.match(system, /start x+\n\[… \d+ characters omitted here\. The whole file: read AGENTS\.md\. …\]\nx+ finish/);
+  assert.match(
+    system,
+    /start x+\n\[… \d+ characters omitted here\. Read the whole file: read AGENTS\.md\. …\]\nx+ finish/,
+  );
   assert.ok(!system.includes("the secret"));
 });
 

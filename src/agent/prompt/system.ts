@@ -3,7 +3,7 @@ import type { OfferedTool } from "../../tool/catalog.ts";
 import type { BootstrapFile } from "./files.ts";
 
 export interface PromptInput {
-  /** `minimal` is for sub-agents. */
+  /** `minimal` is for subagents. */
   readonly mode: "full" | "minimal";
   readonly agentId: string;
   readonly name: string | undefined;
@@ -33,7 +33,7 @@ export function systemPrompt(input: PromptInput): string {
 
 function identity({ name, agentId, mode }: PromptInput): string {
   const who = name ?? (agentId === "main" ? undefined : agentId);
-  const role = mode === "minimal" ? "a sub-agent that works on one task for" : "the personal assistant of";
+  const role = mode === "minimal" ? "a subagent that works on one task for" : "the personal assistant of";
   return `You are ${who === undefined ? "" : `${who}, `}${role} the owner: the person who runs this OpenClaw gateway.`;
 }
 

@@ -1,9 +1,9 @@
-// Talks over the real agents and store: a write that fails for a while delays a talk, and ends none.
+// Exchanges with real agents and a real store: a temporary write failure delays an exchange and ends none.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { MAIN, openAgentHouse, scriptedBook, text } from "../../../test/harness/agent.ts";
+import { MAIN, openTestAgents, scriptedBook, text } from "../../../test/harness/agent.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { createOutbound } from "../../channel/outbound.ts";
@@ -12,14 +12,14 @@ import { OpenClawError } from "../../core/error.ts";
 import type { AgentId, SessionKey } from "../../core/names.ts";
 import { newSession } from "../../session/session.ts";
 import { EXCHANGES } from "../../session/session-messages.ts";
-import { createSessionMessages } from "./session-messages.ts";
+import { SessionMessageService } from "./session-messages.ts";
 
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => silent };
 const OTHER = "agent:main:other" as SessionKey;
 
-test("a disk that is full for a moment in the middle of a talk: every step once, and nothing left open", async (t) => {
+test("runs every step of an exchange once over a disk that is full for a moment", async (t) => {
   const models = scriptedBook((_request, index) => text(`answer ${index}`));
-  const runtime = await openAgentHouse({ models });
+  const runtime = await openTestAgents({ models });
   t.after(() => runtime.close());
   const { store, agents } = runtime;
   for (const key of [MAIN, OTHER]) await store.sessions.put(newSession(key, 1));
@@ -28,12 +28,12 @@ test("a disk that is full for a moment in the middle of a talk: every step once,
     ...store.kv,
     async set(...row: Parameters<typeof store.kv.set>) {
       writes += 1;
-      // All but the first, which is the sender's to hear of.
+      // All but the first, which only the sender gets.
       if (writes > 1 && writes % 2 === 0) throw new OpenClawError("store.full", "no space left");
       return store.kv.set(...row);
     },
   };
-  const sessionMessages = createSessionMessages({
+  const sessionMessages = new SessionMessageService({
     store: { sessions: store.sessions, kv, together: (ask) => store.together(ask) },
     turns: () => agents,
     outbound: createOutbound(new Map()),

@@ -1,4 +1,4 @@
-// Messages between sessions: sent durably, then the exchange that follows, step by durable step.
+// Messages between sessions: stores the message, then runs the exchange of replies step by step, each step durable.
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -10,11 +10,11 @@ import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../channel/outbound.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { routeOf } from "../../session/route.ts";
-import { EXCHANGES, type SendAnswer, type SessionMessages } from "../../session/session-messages.ts";
+import { EXCHANGES, type SendAnswer, type SendRequest, type SessionMessages } from "../../session/session-messages.ts";
 import type { Turns } from "../../session/turns.ts";
 import type { Store } from "../../store/store.ts";
 import { nextStep, stepSession, stepTurn, type Exchange } from "./steps.ts";
-import { crowded, depthOf, findTarget } from "./target.ts";
+import { depthOf, findTarget, refusalOf } from "./target.ts";
 
 export interface SessionMessagesDeps {
   readonly store: Pick<Store, "sessions" | "kv" | "together">;
@@ -31,111 +31,125 @@ const RETRY_MS = 30_000;
 const NO_LIMIT_MS = 2 ** 31 - 1;
 const DEFAULT_TURNS = 5;
 
-export function createSessionMessages(deps: SessionMessagesDeps): SessionMessages {
-  const { store, turns, log, clock } = deps;
-  const open = new Map<string, Exchange>();
-  const closing = new AbortController();
-  setMaxListeners(0, closing.signal);
+export class SessionMessageService implements SessionMessages {
+  readonly #deps: SessionMessagesDeps;
+  /** Exchanges that have not ended, by id. */
+  readonly #open = new Map<string, Exchange>();
+  readonly #closing = new AbortController();
 
-  const keep = (exchange: Exchange): Promise<void> => {
-    open.set(exchange.id, exchange);
-    return store.kv.set(EXCHANGES, exchange.id, exchange);
-  };
-  const end = async ({ id }: Exchange): Promise<void> => {
-    open.delete(id);
-    await store.kv.set(EXCHANGES, id, undefined);
-  };
+  constructor(deps: SessionMessagesDeps) {
+    this.#deps = deps;
+    setMaxListeners(0, this.#closing.signal);
+  }
+
+  async send(request: SendRequest): Promise<SendAnswer> {
+    const { store, turns } = this.#deps;
+    const config = this.#deps.config();
+    const target = await findTarget(request, config, store.sessions);
+    if ("status" in target) return target;
+    const refusal = refusalOf(request.from.session, target.key, [...this.#open.values()]);
+    if (refusal !== undefined) return { status: "error", error: refusal };
+    const exchange: Exchange = {
+      id: newId(),
+      requester: request.from.session,
+      target: target.key,
+      message: request.message,
+      maxTurns: config.session?.agentToAgent?.maxPingPongTurns ?? DEFAULT_TURNS,
+      turn: 0,
+      depth: depthOf(request.from.session, [...this.#open.values()]),
+      announcing: false,
+      at: this.#deps.clock.now(),
+    };
+    await store
+      .together(() => Promise.all([this.#save(exchange), turns().post(stepTurn(exchange))]))
+      .catch((error: unknown) => {
+        this.#open.delete(exchange.id);
+        throw error;
+      });
+    this.#follow(exchange);
+    if (request.timeoutMs === 0) return { status: "accepted", runId: exchange.id, sessionKey: target.key };
+    return answerOf(exchange, request.timeoutMs, await turns().wait(exchange.id, request.timeoutMs, request.signal));
+  }
+
+  async recover(): Promise<void> {
+    const { store, log } = this.#deps;
+    const rows = (await store.kv.list(EXCHANGES)).map(({ value }) => value as Exchange);
+    if (rows.length > 0)
+      log.info(`continuing ${rows.length} ${rows.length === 1 ? "exchange" : "exchanges"} between sessions`);
+    for (const exchange of rows) {
+      this.#open.set(exchange.id, exchange);
+      this.#follow(exchange);
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  #follow(exchange: Exchange): void {
+    this.#runSteps(this.#open.get(exchange.id) ?? exchange).catch((error: unknown) => this.#retry(exchange, error));
+  }
+
+  async #runSteps(begun: Exchange): Promise<void> {
+    for (let exchange: Exchange | undefined = begun; exchange !== undefined;) {
+      const outcome = await this.#takeStep(exchange);
+      if (this.#closing.signal.aborted) return;
+      if (exchange.announcing && outcome !== undefined) await this.#deliver(exchange, outcome);
+      const next: Exchange | undefined = outcome === undefined ? undefined : nextStep(exchange, outcome);
+      if (next === undefined) return this.#remove(exchange);
+      await this.#save(next);
+      exchange = next;
+    }
+  }
 
   /** Posts the step, or finds it posted; undefined when its session no longer exists. */
-  const take = async (exchange: Exchange): Promise<RunOutcome | undefined> => {
+  async #takeStep(exchange: Exchange): Promise<RunOutcome | undefined> {
+    const { store, turns } = this.#deps;
     const isFirst = exchange.turn === 0 && !exchange.announcing;
     if (!isFirst && (await store.sessions.get(stepSession(exchange))) === undefined) return undefined;
     const turn = stepTurn(exchange);
     const { outcome } = await turns().post(turn);
-    return outcome ?? turns().wait(turn.runId, NO_LIMIT_MS, closing.signal);
-  };
-  const runSteps = async (begun: Exchange): Promise<void> => {
-    for (let exchange: Exchange | undefined = begun; exchange !== undefined;) {
-      const outcome = await take(exchange);
-      if (closing.signal.aborted) return;
-      if (exchange.announcing && outcome !== undefined) await deliver(exchange, outcome);
-      const next: Exchange | undefined = outcome === undefined ? undefined : nextStep(exchange, outcome);
-      if (next === undefined) return end(exchange);
-      await keep(next);
-      exchange = next;
-    }
-  };
-  const follow = (exchange: Exchange): void => {
+    return outcome ?? turns().wait(turn.runId, NO_LIMIT_MS, this.#closing.signal);
+  }
+
+  /** Tries again after errors that can be temporary, such as a full disk or a long queue. */
+  async #retry(exchange: Exchange, error: unknown): Promise<void> {
+    const { log, retryMs = RETRY_MS } = this.#deps;
     const { id, requester, target } = exchange;
-    runSteps(open.get(id) ?? exchange).catch(async (error: unknown) => {
-      const isStopping = error instanceof OpenClawError && error.code === "gateway.stopping";
-      // A full disk or a long queue can be temporary.
-      const mayPass = error instanceof OpenClawError && !isStopping && !closing.signal.aborted;
-      if (mayPass) {
-        log.warn("an exchange between sessions could not continue; trying again later", {
-          error,
-          id,
-          requester,
-          target,
-        });
-        await sleep(deps.retryMs ?? RETRY_MS, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
-      }
-      if (mayPass && !closing.signal.aborted) return follow(exchange);
-      open.delete(id);
-      if (closing.signal.aborted || isStopping) return;
-      log.error("an exchange between sessions is paused until the next start", { error, id, requester, target });
-    });
-  };
-  /** The session holds the text already; this sends it to the platform. */
-  const deliver = async ({ id, target }: Exchange, { status, silent, text }: RunOutcome): Promise<void> => {
+    const { signal } = this.#closing;
+    const isStopping = error instanceof OpenClawError && error.code === "gateway.stopping";
+    const canRetry = error instanceof OpenClawError && !isStopping && !signal.aborted;
+    if (canRetry) {
+      const facts = { error, id, requester, target };
+      log.warn("an exchange between sessions could not continue; trying again later", facts);
+      await sleep(retryMs, undefined, { ref: false, signal }).catch(() => undefined);
+    }
+    if (canRetry && !signal.aborted) return this.#follow(exchange);
+    this.#open.delete(id);
+    if (signal.aborted || isStopping) return;
+    log.error("an exchange between sessions is paused until the next start", { error, id, requester, target });
+  }
+
+  /** Sends the announcement to the chat platform; the session already has the text. */
+  async #deliver({ id, target }: Exchange, { status, silent, text }: RunOutcome): Promise<void> {
+    const { store, outbound, log } = this.#deps;
     if (status !== "ok" || silent) return;
     const route = routeOf(await store.sessions.get(target));
     if (route === undefined) return;
-    await deps.outbound
+    await outbound
       .send({ intentId: `${id}:announce`, route, text })
       .catch((error: unknown) => log.warn("an announcement was not delivered", { error, id, target }));
-  };
+  }
 
-  return {
-    async send(request) {
-      const config = deps.config();
-      const target = await findTarget(request, config, store.sessions);
-      if ("status" in target) return target;
-      const busy = crowded(request.from.session, target.key, [...open.values()]);
-      if (busy !== undefined) return { status: "error", error: busy };
-      const exchange: Exchange = {
-        id: newId(),
-        requester: request.from.session,
-        target: target.key,
-        message: request.message,
-        maxTurns: config.session?.agentToAgent?.maxPingPongTurns ?? DEFAULT_TURNS,
-        turn: 0,
-        depth: depthOf(request.from.session, [...open.values()]),
-        announcing: false,
-        at: clock.now(),
-      };
-      await store
-        .together(() => Promise.all([keep(exchange), turns().post(stepTurn(exchange))]))
-        .catch((error: unknown) => {
-          open.delete(exchange.id);
-          throw error;
-        });
-      follow(exchange);
-      if (request.timeoutMs === 0) return { status: "accepted", runId: exchange.id, sessionKey: target.key };
-      return answerOf(exchange, request.timeoutMs, await turns().wait(exchange.id, request.timeoutMs, request.signal));
-    },
-    async recover() {
-      const rows = (await store.kv.list(EXCHANGES)).map(({ value }) => value as Exchange);
-      if (rows.length > 0) log.info(`${rows.length} exchanges between sessions continue`);
-      for (const exchange of rows) {
-        open.set(exchange.id, exchange);
-        follow(exchange);
-      }
-    },
-    close() {
-      closing.abort();
-    },
-  };
+  #save(exchange: Exchange): Promise<void> {
+    this.#open.set(exchange.id, exchange);
+    return this.#deps.store.kv.set(EXCHANGES, exchange.id, exchange);
+  }
+
+  async #remove({ id }: Exchange): Promise<void> {
+    this.#open.delete(id);
+    await this.#deps.store.kv.set(EXCHANGES, id, undefined);
+  }
 }
 
 function answerOf(exchange: Exchange, timeoutMs: number, outcome: RunOutcome | undefined): SendAnswer {

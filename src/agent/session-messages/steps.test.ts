@@ -1,4 +1,4 @@
-// The course of a talk: whoever answers, it ends, in order, and each step has one name.
+// The steps of an exchange: they come in order, end, and have one id each.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -23,7 +23,7 @@ const newTalk = (changes: Partial<Exchange> = {}): Exchange => ({
 const ok = (text: string): StepEnd => ({ status: "ok", text, silent: false });
 const skip: StepEnd = { status: "ok", text: "", silent: true };
 
-test("the target answers, then the requester, then the target again, and the target announces", () => {
+test("alternates replies of target and requester, and the target announces", () => {
   const names: string[] = [];
   let exchange: Exchange | undefined = newTalk({ maxTurns: 2 });
   for (let step = 0; exchange !== undefined; step += 1) {
@@ -33,19 +33,19 @@ test("the target answers, then the requester, then the target again, and the tar
   assert.deepEqual(names, [`t ${target}`, `t:1 ${requester}`, `t:2 ${target}`, `t:announce ${target}`]);
 });
 
-test("the announce step knows the request, the first reply and the latest one", () => {
+test("passes the request, the first and the latest reply to the announce step", () => {
   const first = nextStep(newTalk({ maxTurns: 1 }), ok("one"));
   const second = first === undefined ? undefined : nextStep(first, ok("two"));
   assert.deepEqual(second, newTalk({ maxTurns: 1, turn: 1, announcing: true, firstReply: "one", lastReply: "two" }));
 });
 
-test("silence ends the answers, a failure of the first ends everything", () => {
+test("ends the replies after silence, and the exchange after a failed first reply", () => {
   assert.equal(nextStep(newTalk({ turn: 2, firstReply: "a" }), skip)?.announcing, true);
   assert.equal(nextStep(newTalk({ maxTurns: 0 }), ok("a"))?.announcing, true);
   assert.equal(nextStep(newTalk(), { status: "error", text: "", silent: false }), undefined);
 });
 
-test("any course ends after maxTurns + 2 steps, with a name for each step of its own", () => {
+test("ends any exchange after maxTurns + 2 steps with unique step ids", () => {
   const anyEnd = fc.record<StepEnd>({
     status: fc.constantFrom("ok", "error", "aborted"),
     text: fc.string(),

@@ -43,10 +43,10 @@ export function nextStep(exchange: Exchange, end: StepEnd): Exchange | undefined
   if (exchange.turn === 0 && end.status !== "ok") return undefined;
   const isAnswer = end.status === "ok" && !end.silent;
   const { firstReply = isAnswer ? end.text : "", lastReply = firstReply } = exchange;
-  const heard = { ...exchange, firstReply, lastReply: isAnswer ? end.text : lastReply };
+  const updated = { ...exchange, firstReply, lastReply: isAnswer ? end.text : lastReply };
   return isAnswer && exchange.turn < exchange.maxTurns
-    ? { ...heard, turn: exchange.turn + 1 }
-    : { ...heard, announcing: true };
+    ? { ...updated, turn: exchange.turn + 1 }
+    : { ...updated, announcing: true };
 }
 
 export function stepSession({ announcing, turn, requester, target }: Exchange): SessionKey {

@@ -69,7 +69,7 @@ async function byKey(
       error: `${from.session} may not write to ${target.key}: ${whyNot(from, target.key, config)}`,
     };
   if (record === undefined && !isMainOfAgent(key, config))
-    return { status: "error", error: `session not found: ${to.slice(0, 200)}; sessions_list shows those there are` };
+    return { status: "error", error: `session not found: ${to.slice(0, 200)}; sessions_list lists the sessions` };
   if (sendDecision(target.key, record, config) === "deny")
     return { status: "forbidden", error: `sending to ${target.key} is denied (session.sendPolicy)` };
   return { key: target.key };
@@ -96,20 +96,19 @@ const MAX_OPEN = 20;
 const MAX_DEPTH = 6;
 
 /** The depth of an exchange that this session starts now: one more than the deepest in which it is asked. */
-export function depthOf(from: SessionKey, sessionMessages: readonly Exchange[]): number {
+export function depthOf(from: SessionKey, exchanges: readonly Exchange[]): number {
   return (
-    1 +
-    Math.max(0, ...sessionMessages.filter((exchange) => stepSession(exchange) === from).map(({ depth = 1 }) => depth))
+    1 + Math.max(0, ...exchanges.filter((exchange) => stepSession(exchange) === from).map(({ depth = 1 }) => depth))
   );
 }
 
-/** A session that is being asked answers in its reply, not with a new message, which would be a circle. */
-export function crowded(from: SessionKey, to: SessionKey, sessionMessages: readonly Exchange[]): string | undefined {
-  if (sessionMessages.some(({ requester, target }) => requester === to && target === from))
+/** Why a new exchange is refused: a session that is asked answers in its reply, because a new message would be a circle. */
+export function refusalOf(from: SessionKey, to: SessionKey, exchanges: readonly Exchange[]): string | undefined {
+  if (exchanges.some(({ requester, target }) => requester === to && target === from))
     return `${to} already exchanges messages with you: your reply reaches it`;
-  const depth = depthOf(from, sessionMessages);
+  const depth = depthOf(from, exchanges);
   if (depth > MAX_DEPTH)
     return `this message already passed through ${depth - 1} exchanges; answer in your reply instead of forwarding it`;
-  const count = sessionMessages.filter(({ requester }) => requester === from).length;
+  const count = exchanges.filter(({ requester }) => requester === from).length;
   return count < MAX_OPEN ? undefined : `this session has ${count} open exchanges; wait until they end`;
 }

@@ -1,16 +1,16 @@
 // The texts about a subagent that ended: for the requesting agent, and for people.
 import { endWords, nameOf, type Child, type ChildResult } from "../../session/subagents.ts";
-import { neutralise, wrapUntrusted } from "../../base/untrusted-content.ts";
+import { neutralize, wrapUntrusted } from "../../base/untrusted-content.ts";
 
 /** For the requesting agent. The result is marked as untrusted, because it is unknown what the subagent read. */
 export function announcement(child: Child): string {
   const { status = "unknown", body, childKey } = child;
   const { result } = body;
   return [
-    `[Sub-agent] ${quoted(nameOf(child))}, which you started, ${endWords[status]}. This notice comes from the gateway, not from the person.`,
+    `[Subagent] ${quoted(nameOf(child))}, which you started, ${endWords[status]}. This notice comes from the gateway, not from the person.`,
     `Task: ${oneLine(body.task)}`,
     `Status: ${status}`,
-    `Result:\n${wrapUntrusted(result?.text || "(no words)", `sub-agent ${childKey}`)}`,
+    `Result:\n${wrapUntrusted(result?.text || "(no text)", `subagent ${childKey}`)}`,
     ...(result?.notes === undefined ? [] : [`Notes: ${oneLine(result.notes)}`]),
     `Stats: ${statsOf(child)}`,
     "Tell the person the result in your own words, without these headings, and continue the work that waited for it. If nothing needs to be said, answer exactly NO_REPLY.",
@@ -18,10 +18,10 @@ export function announcement(child: Child): string {
 }
 
 /** For people, when no model can report it. */
-export function plainWords(child: Child): string {
+export function plainText(child: Child): string {
   const { status = "unknown", body } = child;
   const { result } = body;
-  const head = `Sub-agent ${quoted(nameOf(child))} ${endWords[status]}.`;
+  const head = `Subagent ${quoted(nameOf(child))} ${endWords[status]}.`;
   const text = status === "ok" ? (result?.text ?? "") : "";
   return [head, text, result?.notes === undefined ? "" : `Notes: ${result.notes}`, `(${statsOf(child)})`]
     .filter((part) => part !== "")
@@ -50,4 +50,4 @@ function seconds(ms: number): string {
 
 const quoted = (name: string): string => `“${oneLine(name)}”`;
 
-const oneLine = (text: string): string => neutralise(text.replaceAll(/\s+/gu, " ").trim().slice(0, 300));
+const oneLine = (text: string): string => neutralize(text.replaceAll(/\s+/gu, " ").trim().slice(0, 300));

@@ -11,9 +11,9 @@ import type { Turns } from "../../session/turns.ts";
 import type { Store } from "../../store/store.ts";
 import { stopping } from "./retry-later.ts";
 import { NO_LIMIT_MS } from "./spawn.ts";
-import { announcement, plainWords } from "./announce-text.ts";
+import { announcement, plainText } from "./announce-text.ts";
 
-export interface TellDeps {
+export interface AnnounceDeps {
   readonly store: Pick<Store, "children" | "sessions" | "together">;
   readonly turns: () => Turns;
   readonly models: Pick<ModelBook, "candidates">;
@@ -27,24 +27,24 @@ export interface TellDeps {
 export const KEEP_MS = 14 * 24 * 3_600_000;
 
 /** All ids derive from the run id, so that a repeat after a crash posts nothing twice. */
-export async function tell(deps: TellDeps, child: Child): Promise<void> {
+export async function announceEnd(deps: AnnounceDeps, child: Child): Promise<void> {
   const { telling } = child.body;
   if (telling !== "none" && !(await hasRequester(deps, child))) return;
-  if (telling === "say") await sayPlainly(deps, child);
-  if (telling === "turn") await announce(deps, child);
-  await told(deps, child);
+  if (telling === "say") await postPlainText(deps, child);
+  if (telling === "turn") await announceByTurn(deps, child);
+  await markReported(deps, child);
 }
 
 /** The result stays in the table: a session that is created again under the same key gets it at the next start. */
-async function hasRequester(deps: TellDeps, child: Child): Promise<boolean> {
+async function hasRequester(deps: AnnounceDeps, child: Child): Promise<boolean> {
   const { runId, requesterKey, status, endedAt = 0 } = child;
   if ((await deps.store.sessions.get(requesterKey)) !== undefined) return true;
   deps.log.warn("a subagent ended, and its requester no longer exists", { runId, requesterKey, status });
-  if (deps.clock.now() - endedAt > KEEP_MS) await told(deps, child);
+  if (deps.clock.now() - endedAt > KEEP_MS) await markReported(deps, child);
   return false;
 }
 
-async function announce(deps: TellDeps, child: Child): Promise<void> {
+async function announceByTurn(deps: AnnounceDeps, child: Child): Promise<void> {
   const { requesterKey: sessionKey, runId, body } = child;
   const [model] = await deps.models.candidates({ agentId: splitSessionKey(sessionKey).agentId });
   if (model !== undefined || child.state === "announcing") {
@@ -62,14 +62,14 @@ async function announce(deps: TellDeps, child: Child): Promise<void> {
     if (outcome?.status === "ok") return deliver(deps, child, outcome);
   }
   // No model could report it, so the plain result is posted.
-  await sayPlainly(deps, child);
+  await postPlainText(deps, child);
 }
 
-async function sayPlainly({ turns }: TellDeps, child: Child): Promise<void> {
-  await turns().say(child.requesterKey, plainWords(child), `${child.runId}:told`);
+async function postPlainText({ turns }: AnnounceDeps, child: Child): Promise<void> {
+  await turns().say(child.requesterKey, plainText(child), `${child.runId}:told`);
 }
 
-async function deliver({ outbound, log }: TellDeps, { runId, body }: Child, outcome: RunOutcome): Promise<void> {
+async function deliver({ outbound, log }: AnnounceDeps, { runId, body }: Child, outcome: RunOutcome): Promise<void> {
   const { route } = body;
   if (route === undefined || outcome.silent) return;
   await outbound
@@ -77,7 +77,7 @@ async function deliver({ outbound, log }: TellDeps, { runId, body }: Child, outc
     .catch((error: unknown) => log.warn("the result of a subagent was not delivered", { error, runId }));
 }
 
-async function told({ store, clock }: TellDeps, { runId, body }: Child): Promise<void> {
+async function markReported({ store, clock }: AnnounceDeps, { runId, body }: Child): Promise<void> {
   const now = clock.now();
   const archive = body.cleanup === "delete" ? { archiveAt: now } : {};
   await store.children.update(runId, (row) => ({ ...row, state: "told", ...archive }));

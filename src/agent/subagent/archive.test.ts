@@ -1,4 +1,4 @@
-// Putting sub-agents away, over a real store: in time, and without spinning on what cannot be read.
+// Archives subagents on time with a real store, without spinning on damaged rows.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -20,7 +20,7 @@ import { createLater } from "./retry-later.ts";
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => silent };
 const turns = (): Turns => ({ active: () => [] }) as never;
 
-test("a row that cannot be read is left alone with a pause, and the others are put away", async (t) => {
+test("skips a damaged row with a pause and archives the others", async (t) => {
   const { store, file } = await openStore(t);
   const good = childOf("good");
   await store.sessions.put(newSession(good.childKey, 1));
@@ -48,7 +48,7 @@ test("a row that cannot be read is left alone with a pause, and the others are p
   await store.close();
 });
 
-test("a timer that fires a moment before the wall clock is there is set again for that moment", async (t) => {
+test("sets the timer again when it fires just before the due time", async (t) => {
   const { store } = await openStore(t);
   const child = { ...childOf("early"), archiveAt: 1000 };
   await store.sessions.put(newSession(child.childKey, 1));

@@ -12,7 +12,7 @@ export interface Archive {
   close(): void;
 }
 
-const AT_ONCE = 100;
+const BATCH = 100;
 const BUSY_MS = 60_000;
 
 export function createArchive(
@@ -26,11 +26,11 @@ export function createArchive(
     clearTimeout(timer);
     if (next === undefined || later.closing.aborted) return;
     const waitMs = Math.min(Math.max(next - clock.now(), leastMs), NO_LIMIT_MS);
-    timer = setTimeout(() => later("a subagent could not be archived", putAway), waitMs).unref();
+    timer = setTimeout(() => later("a subagent could not be archived", archiveDue), waitMs).unref();
   };
-  const putAway = async (): Promise<void> => {
+  const archiveDue = async (): Promise<void> => {
     const now = clock.now();
-    const due = await store.children.due(now, AT_ONCE);
+    const due = await store.children.due(now, BATCH);
     for (const record of due) {
       const { runId, childKey } = record;
       const isBusy = turns().active(childKey).length > 0;

@@ -34,9 +34,9 @@ export async function pickModel(
     const [name] = namesIn(rule);
     if (name === undefined) continue;
     const ref = parseModelRef(name, config);
-    const trouble = ref === undefined ? "is no model reference" : await troubleWith(ref, config, models);
-    if (ref !== undefined && trouble === undefined) return { ref, ...warningOf(skipped) };
-    skipped.push(`model "${name.slice(0, 100)}" ${trouble ?? ""} and was skipped`);
+    const problem = ref === undefined ? "is not a model reference" : await problemWith(ref, config, models);
+    if (ref !== undefined && problem === undefined) return { ref, ...warningOf(skipped) };
+    skipped.push(`model "${name.slice(0, 100)}" ${problem ?? ""} and was skipped`);
   }
   return warningOf(skipped);
 }
@@ -45,7 +45,7 @@ function warningOf(skipped: readonly string[]): { warning?: string } {
   return skipped.length === 0 ? {} : { warning: skipped.join("; ") };
 }
 
-async function troubleWith(
+async function problemWith(
   ref: ModelRef,
   config: Config,
   models: Pick<ModelBook, "list">,

@@ -1,4 +1,4 @@
-// Limits the running subagents of a session; counted here, because the table lags behind many starts at once.
+// Limits the running subagents of a session; counted in memory, because the table lags behind concurrent starts.
 import { ToolError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
 import type { Config } from "../../config/schema/index.ts";
@@ -14,31 +14,31 @@ export interface ChildLimit {
 
 export function createChildLimit(table: Pick<ChildTable, "running">): ChildLimit {
   /** Only sessions with running subagents. */
-  const atWork = new Map<SessionKey, Promise<{ count: number }>>();
-  const ask = (session: SessionKey): Promise<{ count: number }> => {
-    const asked = table.running(session).then((count) => ({ count }));
-    atWork.set(session, asked);
+  const counters = new Map<SessionKey, Promise<{ count: number }>>();
+  const readCounter = (session: SessionKey): Promise<{ count: number }> => {
+    const reading = table.running(session).then((count) => ({ count }));
+    counters.set(session, reading);
     // A count that could not be read is read again.
-    asked.catch(() => atWork.get(session) === asked && atWork.delete(session));
-    return asked;
+    reading.catch(() => counters.get(session) === reading && counters.delete(session));
+    return reading;
   };
   return {
     async enter(session, config) {
       for (;;) {
-        const known = atWork.get(session) ?? ask(session);
-        const place = await known;
-        // The last subagent ended meanwhile, and its count was removed.
-        if (atWork.get(session) !== known) continue;
-        requireCapacity(place.count, config);
-        place.count += 1;
+        const known = counters.get(session) ?? readCounter(session);
+        const counter = await known;
+        // The last subagent ended meanwhile, and its counter was removed.
+        if (counters.get(session) !== known) continue;
+        requireCapacity(counter.count, config);
+        counter.count += 1;
         return;
       }
     },
     async leave(session) {
-      const place = await atWork.get(session);
-      if (place === undefined) return;
-      place.count -= 1;
-      if (place.count <= 0) atWork.delete(session);
+      const counter = await counters.get(session);
+      if (counter === undefined) return;
+      counter.count -= 1;
+      if (counter.count <= 0) counters.delete(session);
     },
   };
 }

@@ -24,7 +24,7 @@ export interface NewSubagent {
 /** The agent to run as, or the reason why not. */
 export function targetOf(request: SpawnRequest, config: Config): { agent: AgentId } | { error: string } {
   const { requester } = request;
-  if (isSubagentKey(requester.session)) return { error: "sessions_spawn is not allowed from a sub-agent session" };
+  if (isSubagentKey(requester.session)) return { error: "sessions_spawn is not allowed from a subagent session" };
   const agent =
     request.agentId === undefined || request.agentId.trim() === "" ? requester.agent : parseAgentId(request.agentId);
   const allowed = (agentConfig(config, requester.agent)?.subagents?.allowAgents ?? [])

@@ -9,10 +9,10 @@ import type { ModelRequest } from "../model/model.ts";
 import {
   calls,
   MAIN,
-  openAgentHouse,
+  openTestAgents,
   scriptedBook,
   text,
-  type AgentHouse,
+  type TestAgents,
   type Say,
 } from "../../test/harness/agent.ts";
 
@@ -24,11 +24,11 @@ async function busy(
   mode: string,
   first: Say,
   queue: Record<string, unknown> = {},
-): Promise<{ opened: AgentHouse; models: ReturnType<typeof scriptedBook>; leader: string }> {
+): Promise<{ opened: TestAgents; models: ReturnType<typeof scriptedBook>; leader: string }> {
   const models = scriptedBook((request, index) =>
     index === 0 ? first : text(`re: ${lastUser(request).slice(0, 20)}`),
   );
-  const opened = await openAgentHouse({ models, config: { messages: { queue: { mode, debounceMs: 5, ...queue } } } });
+  const opened = await openTestAgents({ models, config: { messages: { queue: { mode, debounceMs: 5, ...queue } } } });
   t.after(() => opened.close());
   const leader = await opened.send("one", { source: "chat" });
   while (models.requests.length === 0) await sleep(1);
@@ -38,7 +38,7 @@ async function busy(
 const slow: Say = [{ waitMs: 60 }, ...text("first answer")];
 const chat = { source: "chat" } as const;
 
-test("collect: one turn answers all that waited, and each has its outcome", async (t) => {
+test("collect: answers all waiting messages in one turn, each with an outcome", async (t) => {
   const { opened, models } = await busy(t, "collect", slow);
   const ids = [await opened.send("two", chat), await opened.send("three", chat)];
   const outcomes = await Promise.all(ids.map((id) => opened.agents.wait(id, 60_000)));
@@ -53,7 +53,7 @@ test("collect: one turn answers all that waited, and each has its outcome", asyn
   );
 });
 
-test("followup: a turn each, in order", async (t) => {
+test("followup: runs one turn per message, in order", async (t) => {
   const { opened, models } = await busy(t, "followup", slow);
   const ids = [await opened.send("two", chat), await opened.send("three", chat)];
   const outcomes = await Promise.all(ids.map((id) => opened.agents.wait(id, 60_000)));
@@ -64,7 +64,7 @@ test("followup: a turn each, in order", async (t) => {
   assert.equal(models.requests.length, 3);
 });
 
-test("steer: taken in at the next tool boundary; without one it is a turn of its own", async (t) => {
+test("steer: inserts the message between tool calls, or runs it as its own turn", async (t) => {
   const { opened, models } = await busy(t, "steer", [
     { waitMs: 40 },
     ...calls(["read", { path: "x" }], ["write", { path: "y", content: "" }]),
@@ -80,7 +80,7 @@ test("steer: taken in at the next tool boundary; without one it is a turn of its
   assert.equal((await plain.opened.agents.wait(slot, 60_000))?.text, "re: two");
 });
 
-test("steer-backlog: taken in and answered again after", async (t) => {
+test("steer-backlog: inserts the message and answers it again afterwards", async (t) => {
   const { opened, models, leader } = await busy(t, "steer-backlog", [
     { waitMs: 40 },
     ...calls(["read", { path: "x" }]),
@@ -90,12 +90,12 @@ test("steer-backlog: taken in and answered again after", async (t) => {
   assert.deepEqual(models.requests.slice(1).map(lastUser), ["two", "two"]);
   const stored = (await opened.store.inbox.get(steered))?.result;
   assert.deepEqual([(stored as RunOutcome).text, (stored as RunOutcome).silent], ["re: two", false]);
-  // Whose words a run heard decides what it may leave behind.
+  // Whose messages a run read decides what it may leave behind.
   const { merged, overheard } = ((await opened.store.runs.get(leader))?.body ?? {}) as Record<string, unknown>;
   assert.deepEqual([merged, overheard], [[], [steered]]);
 });
 
-test("interrupt: the run under way is stopped, only the newest waits", async (t) => {
+test("interrupt: stops the current run and keeps only the newest message", async (t) => {
   const { opened, leader } = await busy(t, "interrupt", ["hang"]);
   const [two, three] = [await opened.send("two", chat), await opened.send("three", chat)];
   assert.equal((await opened.agents.wait(leader, 60_000))?.status, "aborted");
@@ -103,14 +103,23 @@ test("interrupt: the run under way is stopped, only the newest waits", async (t)
   assert.deepEqual([second?.status, third?.status, third?.text], ["aborted", "ok", "re: three"]);
 });
 
-test("drop: what is over the cap ends with the reason", async (t) => {
+test("interrupt: replaces a waiting message when the run has just ended", async (t) => {
+  const { opened, leader } = await busy(t, "interrupt", ["hang"], { debounceMs: 300 });
+  const two = await opened.send("two", chat);
+  assert.equal((await opened.agents.wait(leader, 60_000))?.status, "aborted");
+  const three = await opened.send("three", chat);
+  const [second, third] = await Promise.all([two, three].map((id) => opened.agents.wait(id, 60_000)));
+  assert.deepEqual([second?.status, third?.status, third?.text], ["aborted", "ok", "re: three"]);
+});
+
+test("drop: ends messages over the cap with the reason", async (t) => {
   const { opened } = await busy(t, "followup", slow, { cap: 1, drop: "old" });
   const [two, three] = [await opened.send("two", chat), await opened.send("three", chat)];
   assert.equal((await opened.agents.wait(two ?? "", 60_000))?.failure?.code, "queue.dropped");
   assert.equal((await opened.agents.wait(three ?? "", 60_000))?.text, "re: three");
 });
 
-test("abort: what waits behind is ended too, with one outcome each", async (t) => {
+test("abort: ends waiting turns too, with one outcome each", async (t) => {
   const { opened, leader } = await busy(t, "followup", ["hang"]);
   const behind = [await opened.send("two"), await opened.send("three")];
   assert.deepEqual(opened.agents.active(MAIN), [leader, ...behind]);
@@ -122,16 +131,16 @@ test("abort: what waits behind is ended too, with one outcome each", async (t) =
   assert.equal((await opened.ask("next")).text, "re: next");
 });
 
-test("abort of one that waits leaves the run under way alone", async (t) => {
+test("abort: ends one waiting turn without stopping the current run", async (t) => {
   const { opened, leader } = await busy(t, "followup", slow);
   const waiting = await opened.send("two");
   assert.deepEqual(await opened.agents.abort({ sessionKey: MAIN, runId: waiting }, "rpc"), [waiting]);
   assert.equal((await opened.agents.wait(leader, 60_000))?.text, "first answer");
 });
 
-test("a command about the run does not wait behind it", async (t) => {
+test("answers a command about the current run immediately", async (t) => {
   const models = scriptedBook(() => ["hang"]);
-  const opened: AgentHouse = await openAgentHouse({
+  const opened: TestAgents = await openTestAgents({
     models,
     direct: async (words, { sessionKey }) => {
       if (words !== "/stop") return { kind: "turn", text: words, notes: [], once: {} };
@@ -148,10 +157,10 @@ test("a command about the run does not wait behind it", async (t) => {
   assert.equal((await opened.ask("/stop")).text, "stopped 0");
 });
 
-test("abort while a tool runs: the tool is told, its call has a result, the session goes on", async (t) => {
+test("abort: signals the running tool, stores a result for its call, and the session continues", async (t) => {
   const models = scriptedBook((_request, index) => (index === 0 ? calls(["read", {}], ["write", {}]) : text("after")));
   let wasTold = false;
-  const opened = await openAgentHouse({
+  const opened = await openTestAgents({
     models,
     more: {
       callTool: ({ signal }) =>
@@ -173,9 +182,9 @@ test("abort while a tool runs: the tool is told, its call has a result, the sess
   assert.equal((await opened.ask("next")).text, "after");
 });
 
-test("what was summed up because the queue was full ends with the run, also when that is stopped", async (t) => {
+test("ends messages that were shortened by a full queue with their run, also when it is stopped", async (t) => {
   const models = scriptedBook(() => ["hang"]);
-  const opened = await openAgentHouse({ models, config: { messages: { queue: { debounceMs: 1, cap: 1 } } } });
+  const opened = await openTestAgents({ models, config: { messages: { queue: { debounceMs: 1, cap: 1 } } } });
   t.after(() => opened.close());
   const first = await opened.send("one", chat);
   while (models.requests.length === 0) await sleep(1);

@@ -1,35 +1,36 @@
-// The queue of one session: one run at a time; what arrives meanwhile waits, steers or interrupts.
+// The queue of one session: one run at a time; messages that arrive during a run wait, steer it or interrupt it.
 import { capQueue, nextBatch, onArrival, quietFor, type QueueSettings } from "../session/queue.ts";
 import { stopped, type PendingTurn } from "./pending-turn.ts";
 
-export interface LanePorts {
+export interface SessionQueuePorts {
   settings(): Promise<QueueSettings>;
-  /** Never throws: whatever goes wrong in a run, the lane goes on behind it. */
-  run(pending: PendingTurn, summarised: readonly PendingTurn[], steer: () => readonly PendingTurn[]): Promise<void>;
-  /** Ends a job without running it. */
+  /** Never throws, so that the next turn starts after a failed one. */
+  run(pending: PendingTurn, summarized: readonly PendingTurn[], steer: () => readonly PendingTurn[]): Promise<void>;
+  /** Ends a turn without running it. */
   dismiss(pending: PendingTurn, why: "dropped" | "interrupted" | { readonly reason: string }): Promise<void>;
   now(): number;
-  /** Nothing is left to do here. */
-  idle(): void;
+  /** Called when no turn runs or waits. */
+  onIdle(): void;
 }
 
-export interface Lane {
+export interface SessionQueue {
   add(pending: PendingTurn, settings: QueueSettings): void;
-  /** Run ids under way and waiting, oldest first. */
-  jobs(): readonly PendingTurn[];
+  /** Running and waiting turns, oldest first. */
+  turns(): readonly PendingTurn[];
   isBusy(): boolean;
-  /** Stops one run, or all of them with what waits behind; resolves with what it ended. */
+  /** Stops one turn, or all running and waiting ones; resolves with the turns that it ended. */
   abort(runId: string | undefined, reason: string): Promise<PendingTurn[]>;
-  /** Waits for the run under way; nothing else starts. What waits stays in the inbox. */
+  /** Waits for the current run and starts no other; waiting turns stay in the inbox. */
   close(stop: (pending: PendingTurn) => void): Promise<void>;
 }
 
 const RETRY_MS = 1_000;
 
-export function createLane(ports: LanePorts): Lane {
+export function createSessionQueue(ports: SessionQueuePorts): SessionQueue {
   let active: PendingTurn | undefined;
   let waiting: PendingTurn[] = [];
-  let summarised: PendingTurn[] = [];
+  /** Dropped by the cap; the next turn reads their first lines. */
+  let summarized: PendingTurn[] = [];
   let steering: PendingTurn[] = [];
   let lastArrival = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -42,9 +43,9 @@ export function createLane(ports: LanePorts): Lane {
     const [leader, ...others] = waiting.splice(0, count);
     if (leader === undefined) return;
     leader.merged.push(...others);
-    const told = leader.alone ? [] : summarised.splice(0);
+    const shortened = leader.needsOwnTurn ? [] : summarized.splice(0);
     active = leader;
-    running = ports.run(leader, told, takeSteering).then(next);
+    running = ports.run(leader, shortened, takeSteering).then(next);
   };
   const takeSteering = (): readonly PendingTurn[] => steering.splice(0);
 
@@ -52,13 +53,13 @@ export function createLane(ports: LanePorts): Lane {
     active = undefined;
     waiting = [...steering.splice(0), ...waiting];
     if (isClosed) return;
-    if (waiting.length === 0) return ports.idle();
+    if (waiting.length === 0) return ports.onIdle();
     const settings = await ports.settings().catch(() => lastSettings);
-    // Those that wait must not be left behind because the store cannot be read in this moment.
+    // Waiting turns must not be lost when the store cannot be read for a moment.
     if (settings === undefined) return void (timer = setTimeout(() => void next(), RETRY_MS));
     const first = waiting[0];
-    // A caller that waits for this answer does not wait for others to finish typing.
-    const waitMs = first?.alone === true ? 0 : quietFor(lastArrival, ports.now(), settings.debounceMs);
+    // The debounce does not apply to a caller that waits for this answer.
+    const waitMs = first?.needsOwnTurn === true ? 0 : quietFor(lastArrival, ports.now(), settings.debounceMs);
     if (waitMs === 0) return begin(settings);
     timer = setTimeout(() => begin(settings), waitMs);
   }
@@ -67,17 +68,16 @@ export function createLane(ports: LanePorts): Lane {
     clearTimeout(timer);
     timer = undefined;
     if (active !== undefined || isClosed) return;
-    if (waiting.length === 0) return ports.idle();
+    if (waiting.length === 0) return ports.onIdle();
     start(settings);
   }
 
   const enforceCap = (settings: QueueSettings): void => {
-    const others = waiting.filter(({ alone }) => !alone);
+    const others = waiting.filter(({ needsOwnTurn }) => !needsOwnTurn);
     const { dropped } = capQueue(others, settings);
     if (dropped.length === 0) return;
-    const gone = new Set(dropped);
-    waiting = waiting.filter((pending) => !gone.has(pending));
-    if (settings.drop === "summarize") summarised.push(...dropped);
+    waiting = waiting.filter((pending) => !dropped.includes(pending));
+    if (settings.drop === "summarize") summarized.push(...dropped);
     else for (const pending of dropped) void ports.dismiss(pending, "dropped");
   };
 
@@ -86,36 +86,39 @@ export function createLane(ports: LanePorts): Lane {
       if (isClosed) return; // it stays in the inbox
       lastSettings = settings;
       lastArrival = ports.now();
-      const arrival = onArrival(pending.alone ? "followup" : settings.mode, active !== undefined);
+      // The newest message also replaces waiting ones when the run that it would stop has just ended.
+      const isBusy = active !== undefined || (settings.mode === "interrupt" && waiting.length > 0);
+      const arrival = onArrival(pending.needsOwnTurn ? "followup" : settings.mode, isBusy);
       if (arrival === "steer") return void steering.push(pending);
       if (arrival === "steer-and-queue") steering.push(copyOf(pending));
       if (arrival === "interrupt") {
-        for (const old of waiting.filter(({ alone }) => !alone)) void ports.dismiss(old, "interrupted");
-        waiting = waiting.filter(({ alone }) => alone);
+        for (const old of waiting.filter(({ needsOwnTurn }) => !needsOwnTurn)) void ports.dismiss(old, "interrupted");
+        waiting = waiting.filter(({ needsOwnTurn }) => needsOwnTurn);
         active?.control.abort(stopped("a newer message interrupted it"));
       }
       waiting.push(pending);
       enforceCap(settings);
       if (active === undefined && timer === undefined) start(settings);
     },
-    jobs: () => [...(active === undefined ? [] : [active, ...active.merged]), ...steering, ...summarised, ...waiting],
+    turns: () => [...(active === undefined ? [] : [active, ...active.merged]), ...steering, ...summarized, ...waiting],
     isBusy: () => active !== undefined || timer !== undefined,
     async abort(runId, reason) {
-      const hit = (pending: PendingTurn): boolean =>
+      const isMeant = (pending: PendingTurn): boolean =>
         runId === undefined ? pending.stage !== "directing" : pending.turn.runId === runId;
-      const behind = [...steering, ...summarised, ...waiting].filter(
-        (pending) => pending.stage === "waiting" && hit(pending),
+      const queued = [...steering, ...summarized, ...waiting].filter(
+        (pending) => pending.stage === "waiting" && isMeant(pending),
       );
-      const gone = new Set(behind);
-      const stays = (pending: PendingTurn): boolean => !gone.has(pending);
-      [steering, summarised, waiting] = [steering.filter(stays), summarised.filter(stays), waiting.filter(stays)];
-      const front = active !== undefined && (hit(active) || active.merged.some(hit)) ? [active, ...active.merged] : [];
-      front[0]?.control.abort(stopped(reason));
+      const removed = new Set(queued);
+      const stays = (pending: PendingTurn): boolean => !removed.has(pending);
+      [steering, summarized, waiting] = [steering.filter(stays), summarized.filter(stays), waiting.filter(stays)];
+      const isActiveMeant = active !== undefined && (isMeant(active) || active.merged.some(isMeant));
+      const current = active !== undefined && isActiveMeant ? [active, ...active.merged] : [];
+      current[0]?.control.abort(stopped(reason));
       await Promise.all([
-        ...front.map(({ ended }) => ended),
-        ...behind.map((pending) => ports.dismiss(pending, { reason })),
+        ...current.map(({ ended }) => ended),
+        ...queued.map((pending) => ports.dismiss(pending, { reason })),
       ]);
-      return [...front, ...behind];
+      return [...current, ...queued];
     },
     async close(stop) {
       isClosed = true;
