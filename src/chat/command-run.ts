@@ -1,4 +1,4 @@
-// What a command gets: its services, the sender, and the session.
+// The context of a command: its services, the sender, and the session.
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema/index.ts";
@@ -20,16 +20,16 @@ export interface DirectDeps {
   config(): Config;
   readonly catalog: Pick<Catalog, "judge" | "rows">;
   readonly callTool: CallTool;
-  /** Asked when a command needs them: the agents are made after this. */
+  /** A function, because the agents are created after the commands. */
   agents(): Pick<Agents, "active" | "abort" | "compact">;
   readonly models: Pick<ModelBook, "candidates" | "list" | "facts">;
   readonly clock: Clock;
   readonly version: string;
   readonly usage?: UsagePort;
-  /** Absent where no sub-agents can be. */
+  /** Absent without a running gateway. */
   readonly children?: () => Subagents;
   readonly prompt?: PromptPort;
-  /** Scripts of the owner that hear of these commands; what they have to say to the person comes back. */
+  /** Runs the owner's hooks for these commands; returns their messages to the person. */
   readonly onCommand?: (command: {
     readonly action: "new" | "reset" | "stop";
     readonly sessionKey: SessionKey;
@@ -43,14 +43,14 @@ export interface DirectDeps {
   readonly overrides?: () => readonly Override[];
   /** Absent when nothing is stored. */
   readonly undo?: Pick<Undo, "undo" | "list">;
-  /** Absent where nothing can wait for an answer. */
+  /** Absent where commands cannot wait for approval. */
   readonly approvals?: Pick<ApprovalBroker, "answer" | "pending" | "withdrawAll">;
 }
 
-/** What was used. The agents' ledger fits; it must be the one they write to. */
+/** The usage of sessions and agents; implemented by the ledger of the agents. */
 export interface UsagePort {
   session(sessionKey: SessionKey): Promise<UsageTotals>;
-  /** Of one agent, since midnight. */
+  /** Usage of one agent since midnight. */
   today(agentId: AgentId): Promise<UsageTotals>;
 }
 
@@ -63,7 +63,7 @@ export interface UsageTotals {
   readonly calls: number;
 }
 
-/** The parts of the prompt a session would send now. */
+/** The parts of the prompt that a session would send now. */
 export interface PromptPort {
   parts(sessionKey: SessionKey): Promise<readonly { readonly name: string; readonly chars: number }[]>;
 }
@@ -73,20 +73,20 @@ export interface Command {
   /** Without the slash. */
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** What may follow, for people. */
+  /** The arguments, for people. */
   readonly takes?: string;
   /** One line, for /commands. */
   readonly summary: string;
-  /** Answered also in the middle of a message; the rest goes on to the model. */
+  /** Answered also inside a message; the rest goes to the model. */
   readonly shortcut?: boolean;
-  /** Takes its place in the queue: it needs the transcript to itself, or may take long and must then be stoppable. */
+  /** Waits in the queue, because it changes the transcript, or can take long and must be stoppable. */
   readonly waits?: boolean;
   answer(args: string, commandRun: CommandRun): Promise<Directed>;
 }
 
-/** A command that may also stand inside a message and then holds for that message only. */
+/** A command that can also be inside a message and then applies to that message only. */
 export interface Directive extends Command {
-  /** How many of the words behind it belong to it. Pure; sees only the next few words. */
+  /** How many of the following words belong to it. Pure; gets only the next few words. */
   claims(words: readonly string[], aliases: ReadonlySet<string>): number;
   once(args: string, commandRun: CommandRun): Promise<Once>;
 }
@@ -106,12 +106,12 @@ export interface CommandRun {
   entry(): Promise<SessionEntry>;
   /** `null` clears a field. */
   patch(fields: Readonly<Record<string, unknown>>): Promise<void>;
-  /** The model the session would use now. */
+  /** The model that the session would use now. */
   model(): Promise<ModelRef | undefined>;
   subject(): Promise<Subject>;
 }
 
-export function openScene(deps: DirectDeps, context: CommandContext, config: Config): CommandRun {
+export function createCommandRun(deps: DirectDeps, context: CommandContext, config: Config): CommandRun {
   // Listing models can search for servers, so one list serves a whole message.
   const inForce = new Map<string, Promise<readonly ModelRef[]>>();
   const commandRun: CommandRun = {

@@ -8,22 +8,22 @@ export interface CommandContext {
   readonly sessionKey: SessionKey;
   readonly agentId: AgentId;
   readonly runId: string;
-  /** Which door the message came through. */
+  /** The turn source of the message. */
   readonly source: string;
   /** May use commands; without it commands are plain text. */
   readonly authorised: boolean;
-  /** Who speaks, when they may answer approvals. */
+  /** The sender, when the sender may answer approvals. */
   readonly approver?: Answerer | undefined;
   /** The sender may change settings. */
   readonly admin?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
-/** What is left to do after commands and directives were taken out. */
+/** What remains to be done after commands and directives were applied. */
 export type Directed =
-  /** Answered by the gateway without a model. `outcome` carries failures of tools run by `/tool` and `!`. */
+  /** Answered by the gateway without a model. `failure` is set when a tool run by `/tool` or `!` failed. */
   | { readonly kind: "answered"; readonly text: string; readonly failure?: RunOutcome["failure"] }
-  /** A turn for the model with the remaining text. `notes` are for the person, not the model; `once` holds for this turn only. */
+  /** A turn for the model with the remaining text. `notes` are for the person, not the model; `once` applies to this turn only. */
   | {
       readonly kind: "turn";
       readonly text: string;
@@ -51,12 +51,12 @@ export interface ExecHints {
   readonly node?: string;
 }
 
-/** Called by the runner with every user turn, before anything else. Must not throw for what a person typed. */
+/** Called by the runner for every user turn before the model. Must not throw for any message. */
 export type Direct = (text: string, context: CommandContext) => Promise<Directed>;
 
 /**
- * True for a message that is nothing but commands and need not wait for a run under way: it is directed at once, beside
- * the session's lane. A turn that comes of it (/new) is queued as usual. /compact, /tool and ! take
- * their place in the queue: they may take long, and there they can be stopped.
+ * True for a message that contains only commands and need not wait for the current run: its commands run immediately,
+ * outside the queue. A turn that results from it (/new) is queued as usual. /compact, /tool and ! wait in the queue,
+ * because they can take long and can be stopped there.
  */
 export type IsUrgent = (text: string, context: Pick<CommandContext, "authorised" | "source">) => boolean;

@@ -1,4 +1,4 @@
-// Who may use commands, which messages pass the queue, and that nothing a person types throws.
+// Who may use commands, which messages bypass the queue, and that no message throws.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -7,8 +7,8 @@ import fc from "fast-check";
 import { createIsUrgent } from "./direct.ts";
 import { models, openChat, turn } from "./fixture.cases.ts";
 
-describe("strangers", () => {
-  test("have no commands: everything is plain text", async () => {
+describe("unauthorized senders", () => {
+  test("have no commands: their messages are plain text", async () => {
     const chat = await openChat({ running: ["one"], config: { commands: { bash: true } } });
     const messages = [
       "/stop",
@@ -26,14 +26,14 @@ describe("strangers", () => {
     assert.deepEqual([await chat.entry(), chat.asked, await chat.store.journal.list({ limit: 5 })], [{}, [], []]);
   });
 
-  test("commands as text can be left to a platform's own menus", async () => {
+  test("leaves text commands to a platform's own menus with commands.text off", async () => {
     const chat = await openChat({ config: { commands: { text: false } } });
     assert.deepEqual(await chat.say("/status", { source: "telegram" }), turn("/status"));
     assert.match(await chat.answer("/status", { source: "chat" }), /^OpenClaw/);
   });
 });
 
-test("what is nothing but commands may pass the queue", () => {
+test("lets a message with only commands bypass the queue", () => {
   const isUrgent = createIsUrgent({ config: () => ({}) });
   const owner = { authorised: true, source: "chat" };
   const messages = [
@@ -56,7 +56,7 @@ test("what is nothing but commands may pass the queue", () => {
   assert.equal(isUrgent("/stop", { ...owner, authorised: false }), false);
 });
 
-test("nothing a person types throws", async () => {
+test("never throws for any message", async () => {
   const chat = await openChat({ models, config: { commands: { bash: true, config: true } } });
   const commands = "/think /model /tool /queue /exec /elevated /usage /send /config /context /approve /new /compact";
   const words = fc.constantFrom(

@@ -4,7 +4,7 @@ import type { Config } from "../config/schema/index.ts";
 import type { Direct, Directed, IsUrgent, OnceSettings } from "./command.ts";
 import { commandNamed, commandWords, directiveNamed, directiveWords, shortcutWords } from "./command/list.ts";
 import { parseMessage, type Found, type Grammar, type Parsed } from "./parse.ts";
-import { answered, openScene, type DirectDeps, type CommandRun } from "./command-run.ts";
+import { answered, createCommandRun, type DirectDeps, type CommandRun } from "./command-run.ts";
 
 export function createDirect(deps: DirectDeps): Direct {
   return async function direct(text, context) {
@@ -12,7 +12,7 @@ export function createDirect(deps: DirectDeps): Direct {
     if (!mayCommand(context, config)) return { kind: "turn", text, notes: [], once: {} };
     const parsed = parseMessage(text, grammarOf(config));
     try {
-      const commandRun = openScene(deps, context, config);
+      const commandRun = createCommandRun(deps, context, config);
       return await withHooks(parsed, text, commandRun, () => act(parsed, commandRun));
     } catch (error) {
       if (error instanceof OpenClawError) return failed(error);
@@ -31,7 +31,7 @@ export function createIsUrgent({ config }: Pick<DirectDeps, "config">): IsUrgent
   };
 }
 
-/** Channels with command menus of their own; `commands.text: false` leaves them to those. */
+/** Channels with their own command menus, which `commands.text: false` uses instead. */
 const menuChannels: ReadonlySet<string> = new Set(["discord", "telegram", "slack"]);
 
 function mayCommand({ authorised, source }: Parameters<IsUrgent>[1], config: Config): boolean {
@@ -63,25 +63,27 @@ async function withHooks(
   if (onCommand === undefined || (name !== "new" && name !== "stop")) return answer();
   const action = name === "new" && /^\s*\/reset\b/i.test(text) ? "reset" : name;
   const { sessionKey, agentId, source, approver } = commandRun.context;
-  const tell = () =>
+  const runHooks = () =>
     onCommand({ action, sessionKey, agentId, source, senderId: approver?.sender ?? approver?.clientId });
-  const before = name === "new" ? await tell() : [];
+  const before = name === "new" ? await runHooks() : [];
   const directed = await answer();
-  const said = name === "new" ? before : await tell();
-  if (said.length === 0) return directed;
-  if (directed.kind === "turn") return { ...directed, notes: [...directed.notes, ...said] };
-  return { ...directed, text: [directed.text, ...said].join("\n") };
+  const messages = name === "new" ? before : await runHooks();
+  if (messages.length === 0) return directed;
+  if (directed.kind === "turn") return { ...directed, notes: [...directed.notes, ...messages] };
+  return { ...directed, text: [directed.text, ...messages].join("\n") };
 }
 
 async function act(parsed: Parsed, commandRun: CommandRun): Promise<Directed> {
   if (parsed.kind === "command") return commandNamed(parsed.name).answer(parsed.args, commandRun);
   const { text, directives, shortcuts } = parsed;
   if (directives.length === 0 && shortcuts.length === 0) return { kind: "turn", text, notes: [], once: {} };
-  return text === "" ? keep(directives, shortcuts, commandRun) : applyOnce(text, directives, shortcuts, commandRun);
+  return text === ""
+    ? storeDirectives(directives, shortcuts, commandRun)
+    : applyOnce(text, directives, shortcuts, commandRun);
 }
 
 /** A message with only directives and shortcuts: they are stored and acknowledged. */
-async function keep(
+async function storeDirectives(
   directives: readonly Found[],
   shortcuts: readonly string[],
   commandRun: CommandRun,
@@ -106,7 +108,7 @@ async function applyOnce(
   for (const name of shortcuts) notes.push((await commandNamed(name).answer("", commandRun)).text);
   for (const { name, args } of directives) {
     const { settings, note, refusal } = await directiveNamed(name).once(args, commandRun);
-    if (refusal !== undefined) return answered(`${refusal}\nYour message did not go to a model.`);
+    if (refusal !== undefined) return answered(`${refusal}\nYour message was not sent to a model.`);
     if (note !== undefined) notes.push(note);
     once = { ...once, ...settings };
   }
@@ -114,6 +116,6 @@ async function applyOnce(
 }
 
 function failed({ code, message, hint }: OpenClawError): Directed {
-  const text = hint === undefined ? message : `${message}\nWhat helps: ${hint}`;
+  const text = hint === undefined ? message : `${message}\nFix: ${hint}`;
   return { kind: "answered", text, failure: { code, message, ...(hint === undefined ? {} : { hint }) } };
 }

@@ -1,4 +1,4 @@
-// Whether this message may leave the sandbox: the gates of exec/elevated.ts, with what the chat knows of the sender.
+// Whether this message may leave the sandbox: applies the gates of exec/elevated.ts to the sender of the chat.
 import { elevationOf, type Elevation } from "../exec/elevated.ts";
 import { senderOf } from "../session/sender.ts";
 import type { CommandRun } from "./command-run.ts";

@@ -1,4 +1,4 @@
-// Text of tools and files in a chat: fenced, so that nothing in it is read as Markdown.
+// Fences text of tools and files in a chat, so that none of it is read as Markdown.
 
 export function fenced(text: string, language = ""): string {
   const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);

@@ -1,4 +1,4 @@
-// A chat over a real store, the real tools and the real rules, for the tests of the commands.
+// A test fixture for chat commands: a real store, real tools and the real policy.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after } from "node:test";
@@ -12,6 +12,10 @@ import type { Config } from "../config/schema/index.ts";
 import { createApprovalBroker, type ApprovalBroker } from "../approval/broker.ts";
 import type { Exec } from "../exec/exec.ts";
 import type { ProcessTable } from "../exec/processes.ts";
+import type { BrowserControl } from "../browser/control.ts";
+import type { Extraction } from "../media/extract/extract.ts";
+import type { Guard } from "../media/guard/guard.ts";
+import type { MediaStore } from "../media/store.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { ModelBook, ModelFacts, ModelRef } from "../model/model.ts";
 import { entryOf } from "../session/session.ts";
@@ -21,7 +25,7 @@ import type { Store } from "../store/store.ts";
 import { builtinTools } from "../tool/builtin.ts";
 import { createCallTool } from "../tool/call.ts";
 import { createCatalog } from "../tool/catalog.ts";
-import { createServiceSlot } from "../tool/gateway-services.ts";
+import { createLateServices } from "../tool/gateway-services.ts";
 import type { CommandContext, Directed, OnceSettings } from "./command.ts";
 import { createDirect } from "./direct.ts";
 import type { DirectDeps } from "./command-run.ts";
@@ -163,7 +167,13 @@ function portsOf({
       exec: {} as Exec,
       processes: {} as ProcessTable,
       memory: {} as Memory,
-      services: createServiceSlot(),
+      models: { imageModels: () => [], list: async () => [] },
+      services: createLateServices(),
+      guard: {} as Guard,
+      extraction: {} as Extraction,
+      browser: {} as BrowserControl,
+      media: {} as MediaStore,
+      serviceEnv: () => ({}),
     }),
     plugins: [],
     settings: () => ({ config, revision: "1", locate: () => undefined }),

@@ -1,4 +1,4 @@
-// Levels, /exec and /queue: kept when alone, for one turn inside a message, unchanged by what they do not know.
+// Levels, /exec and /queue: stored when alone, applied to one turn inside a message, unchanged by unknown values.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -47,13 +47,13 @@ describe("levels", () => {
     });
   }
 
-  test("xhigh is for models that have it", async () => {
+  test("accepts xhigh only for models that support it", async () => {
     const chat = await openChat({ models: ["anthropic/claude"] });
     assert.match(await chat.answer("/think xhigh"), /GPT-5\.2 and Codex models only, not with claude/);
     assert.deepEqual(await chat.entry(), {});
   });
 
-  test("the configured level is shown as such", async () => {
+  test("marks the configured level as the default", async () => {
     const chat = await openChat({ config: { agents: { defaults: { thinkingDefault: "medium" } } } });
     assert.match(await chat.answer("/think"), /^Thinking: medium \(default\)/);
     await chat.answer("/think off");
@@ -63,7 +63,7 @@ describe("levels", () => {
 
 describe("elevated", () => {
   const open: Config = { tools: { elevated: { allowFrom: { webchat: ["*"] } } } };
-  test("is kept when every gate is open", async () => {
+  test("is stored when every gate is open", async () => {
     const chat = await openChat({ config: open });
     assert.match(await chat.answer("/elev full"), /Elevated is now full/);
     assert.deepEqual(await chat.entry(), { elevatedLevel: "full" });
@@ -71,7 +71,7 @@ describe("elevated", () => {
   });
 
   const closed: readonly (readonly [why: string, config: Config, gate: RegExp])[] = [
-    ["nobody is listed", {}, /- tools\.elevated\.allowFrom\.webchat/],
+    ["no sender is listed", {}, /- tools\.elevated\.allowFrom\.webchat/],
     [
       "it is switched off",
       { tools: { elevated: { ...open.tools?.elevated, enabled: false } } },
@@ -90,7 +90,7 @@ describe("elevated", () => {
     ["exec is denied", { tools: { ...open.tools, deny: ["exec"] } }, /exec is not allowed here/],
   ];
   for (const [why, config, gate] of closed) {
-    test(`is refused when ${why}`, async () => {
+    test(`is rejected when ${why}`, async () => {
       const chat = await openChat({ config });
       assert.match(await chat.answer("/elevated full"), gate);
       assert.deepEqual(await chat.entry(), {});
@@ -98,7 +98,7 @@ describe("elevated", () => {
     });
   }
 
-  test("APR-030 who is written to is not who writes", async () => {
+  test("APR-030 does not treat the recipient as the sender", async () => {
     const config = { tools: { elevated: { allowFrom: { telegram: ["42"] } } } };
     const chat = await openChat({ config });
     await patchSession(chat.store.sessions, key, NOW, { lastChannel: "telegram", lastTo: "42", origin: { from: "7" } });
@@ -107,7 +107,7 @@ describe("elevated", () => {
     assert.match(await chat.answer("/elevated on"), /now on/);
   });
 
-  test("in a group nobody is known but who wrote this message", async () => {
+  test("knows only the sender of the message in a group", async () => {
     const config = { tools: { elevated: { allowFrom: { telegram: ["42"] } } } };
     const chat = await openChat({ config });
     const sessionKey = "agent:main:telegram:group:9" as typeof key;
@@ -117,7 +117,7 @@ describe("elevated", () => {
     assert.match(await chat.answer("/elevated on", { sessionKey, approver }), /now on/);
   });
 
-  test("shows the default of the config, and why it is of no use", async () => {
+  test("shows the configured default, and why it is not available", async () => {
     const chat = await openChat({ config: { agents: { defaults: { elevatedDefault: "ask" } } } });
     assert.match(
       await chat.answer("/elevated"),
@@ -125,7 +125,7 @@ describe("elevated", () => {
     );
   });
 
-  test("a session id on the list opens it, and only for that session", async () => {
+  test("is available for a listed session id, and only for that session", async () => {
     const config = { tools: { elevated: { allowFrom: { webchat: [key] } } } };
     const chat = await openChat({ config });
     assert.match(await chat.answer("/elevated on"), /now on/);
@@ -135,7 +135,7 @@ describe("elevated", () => {
 });
 
 describe("/exec", () => {
-  test("keeps, shows and refuses", async () => {
+  test("stores, shows and rejects values", async () => {
     const chat = await openChat();
     assert.match(
       await chat.answer("/exec"),
@@ -153,7 +153,7 @@ describe("/exec", () => {
     assert.deepEqual(await chat.entry(), kept);
   });
 
-  test("says who set what", async () => {
+  test("shows where each value comes from", async () => {
     const chat = await openChat({
       config: {
         tools: { exec: { host: "node", ask: "always" } },
@@ -167,15 +167,18 @@ describe("/exec", () => {
     );
   });
 
-  test("gives a value back to the config", async () => {
+  test("resets a value to the config", async () => {
     const chat = await openChat();
     await chat.answer("/exec host=gateway ask=off node=lab");
     await chat.answer("/exec ask=default node=DEFAULT");
     assert.deepEqual(await chat.entry(), { execHost: "gateway" });
-    assert.match(await chat.answer("run it /exec host=default"), /message of its own[^]*did not go to a model/);
+    assert.match(
+      await chat.answer("run it /exec host=default"),
+      /must be a separate message[^]*was not sent to a model/,
+    );
   });
 
-  test("inside a message it holds for that message and is nowhere kept", async () => {
+  test("applies to one message and is not stored inside a message", async () => {
     const chat = await openChat();
     assert.deepEqual(
       await chat.say("hey /exec host=gateway security=full ask=off node=lab"),
@@ -184,21 +187,24 @@ describe("/exec", () => {
     assert.deepEqual(await chat.entry(), {});
   });
 
-  test("is plain text from somebody who may not use commands", async () => {
+  test("is plain text from a sender without commands", async () => {
     const chat = await openChat();
     for (const message of ["/exec host=gateway", "hey /exec host=gateway", "/elevated full", "! id", "/bash id"])
       assert.deepEqual(await chat.say(message, { authorised: false }), turn(message));
     assert.deepEqual(await chat.entry(), {});
   });
 
-  test("a wrong value inside a message keeps it from the model", async () => {
+  test("keeps a message with a wrong value from the model", async () => {
     const chat = await openChat();
-    assert.match(await chat.answer("run it /exec host=moon"), /"moon" is no host[^]*did not go to a model/);
+    assert.match(
+      await chat.answer("run it /exec host=moon"),
+      /"moon" is not a value of host[^]*was not sent to a model/,
+    );
   });
 });
 
 describe("/queue", () => {
-  test("keeps mode and options, and clears them", async () => {
+  test("stores mode and options, and clears them", async () => {
     const chat = await openChat();
     assert.equal(
       await chat.answer("/queue steer+backlog debounce:2s cap:25 drop:old"),

@@ -6,16 +6,16 @@ export interface Level {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly summary: string;
-  /** What it is called in answers: `Thinking`. */
+  /** Its name in answers, such as `Thinking`. */
   readonly title: string;
   readonly levels: readonly string[];
   /** Other spellings of levels, lower case; may have two words. */
   readonly synonyms: Readonly<Record<string, string>>;
   readonly field: string;
   readonly once: keyof OnceSettings;
-  /** The level in force, with where it comes from when that is not the session. */
+  /** The current level, with its origin when that is not the session. */
   current(commandRun: CommandRun): Promise<string>;
-  /** Why this level cannot be had here; undefined when it can. */
+  /** Why this level is not available here; undefined when it is. */
   objection?(level: string, commandRun: CommandRun): Promise<string | undefined>;
 }
 

@@ -5,13 +5,13 @@ import { refText, type CommandRun } from "./command-run.ts";
 
 export interface Choice extends ModelRef {
   readonly alias?: string;
-  /** A credential is there. */
+  /** The provider has a credential. */
   readonly ready: boolean;
 }
 
 export type Picked = { readonly ref: Choice } | { readonly refusal: string };
 
-/** In the order they are numbered: the allow list as written and the defaults, or all that could answer now. */
+/** In numbered order: the allowlist and the defaults, or all models that have a credential. */
 export async function modelChoices(commandRun: CommandRun): Promise<readonly Choice[]> {
   const listed = allowedModels(commandRun);
   const all = await commandRun.deps.models.list();
@@ -37,7 +37,7 @@ export async function pickModel(name: string, commandRun: CommandRun): Promise<P
   const exact = choices.find((choice) => refText(choice).toLowerCase() === name.toLowerCase());
   if (exact !== undefined) return { ref: exact };
   if (name.includes("@") && !name.startsWith("@")) {
-    return { refusal: "A credential cannot be pinned with @ yet. Name the model alone." };
+    return { refusal: "A credential cannot be chosen with @ yet. Give only the model name." };
   }
   return name.includes("/") ? byReference(name, choices, commandRun) : byName(name, choices);
 }
@@ -97,7 +97,7 @@ function noModel(name: string, known: readonly string[]): string {
   return `No model is called "${name.slice(0, 80)}".${near === undefined ? "" : ` Did you mean ${near}?`} Use /model to list available models.`;
 }
 
-/** The wording clients know. */
+/** Clients recognize this text. */
 function notAllowed(ref: string): string {
   return `Model "${ref}" is not allowed. Use /model to list available models.`;
 }

@@ -1,4 +1,4 @@
-// How people write a setting in a chat.
+// The forms of /config set and unset.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

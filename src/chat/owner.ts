@@ -1,10 +1,10 @@
-// Commands that change settings need the same rights as other ways to change them (GWY-045).
+// Commands that change settings need the same rights as other ways to change them (GWY-045 in test/attack/README.md).
 import { OpenClawError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 import type { Admin } from "../tool/admin.ts";
 import type { CommandRun } from "./command-run.ts";
 
-/** The admin port for who may use it; else throws, saying that nothing was changed. */
+/** Returns the admin service, or throws when the sender may not use it. */
 export function adminIn(commandRun: CommandRun, command: string): Admin {
   const { context, deps, config } = commandRun;
   requireAdmin(commandRun, command);
@@ -20,11 +20,11 @@ export function adminIn(commandRun: CommandRun, command: string): Admin {
   });
 }
 
-/** Reading them takes as much as changing them: config.get is `operator.admin` too. */
+/** Reading settings needs the same right as changing them: config.get needs `operator.admin` too. */
 export function requireAdmin({ context }: CommandRun, command: string): void {
   if (context.admin !== true) {
     throw new OpenClawError("chat.not-admin", `You may not use /${command} here; nothing was changed.`, {
-      hint: "it takes the scope operator.admin, or the owner of this gateway",
+      hint: "it needs the scope operator.admin, or the owner of this gateway",
     });
   }
 }

@@ -1,4 +1,4 @@
-// The reading of messages: what is a command, what is a directive, and that all else stays as it was typed.
+// Parsing of messages: commands, directives, and all other text unchanged.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -125,7 +125,7 @@ const soup = fc
   );
 
 describe("any text", () => {
-  test("without a known command comes out as it was", () => {
+  test("without a known command stays unchanged", () => {
     const plain = fc
       .oneof(soup, fc.string({ unit: "binary", maxLength: 200 }))
       .filter((message) => !mentionsCommand(message));
@@ -135,7 +135,7 @@ describe("any text", () => {
     );
   });
 
-  test("never throws, and what is left is made of words of the message, in order", () => {
+  test("never throws, and keeps the remaining words in order", () => {
     fc.assert(
       fc.property(soup, (message) => {
         const parsed = parse(message);
@@ -151,7 +151,7 @@ describe("any text", () => {
     );
   });
 
-  test("costs time in proportion to its length", () => {
+  test("takes time linear in its length", () => {
     // Counted in words looked at, not in seconds: a rule sees at most nine words however long the message is.
     const seen: number[] = [];
     const counting: Grammar = {
@@ -169,7 +169,7 @@ describe("any text", () => {
   });
 });
 
-test("only a message that is nothing but a stop word stops", () => {
+test("stops only for a message that is exactly a stop word", () => {
   assert.deepEqual(
     ["stop", "/stop", "Stop!", " interrupt ", "/stop:", "stop it", "non-stop", "", "stop\nnow"].map(isStopText),
     [true, true, true, true, true, false, false, false, false],

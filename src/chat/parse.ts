@@ -1,10 +1,10 @@
-// Reads a message: a command as a whole, or text with directives and shortcuts taken out. Pure, total, linear in its length.
+// Parses a message: one command, or text with directives and shortcuts extracted. Pure, never throws, linear in its length.
 
-/** What counts as a command. Spellings are lower case and without the slash. */
+/** The known commands. Spellings are lower case and without the slash. */
 export interface Grammar {
-  /** Spelling to name, for what must be the whole message. */
+  /** Spelling to name, for commands that must be the whole message. */
   readonly commands: ReadonlyMap<string, string>;
-  /** Spelling to name, for what is answered anywhere in a message. */
+  /** Spelling to name, for commands that are answered anywhere in a message. */
   readonly shortcuts: ReadonlyMap<string, string>;
   readonly directives: ReadonlyMap<string, DirectiveRule>;
   /** Short names of models: `/<alias>` is `/model <alias>`. */
@@ -42,7 +42,7 @@ export function parseMessage(text: string, grammar: Grammar): Parsed {
 
 const stopWords: ReadonlySet<string> = new Set(["stop", "esc", "abort", "wait", "exit", "interrupt", "/stop"]);
 
-/** A message that means stop and nothing else. Surfaces ask this to let it past the queue. */
+/** True for a message that is exactly a stop word. Clients use it to bypass the queue. */
 export function isStopText(text: string): boolean {
   if (text.length > 64) return false;
   return stopWords.has(
@@ -53,7 +53,7 @@ export function isStopText(text: string): boolean {
   );
 }
 
-/** `! command`, `!command`; an image in Markdown or a row of exclamation marks is none. */
+/** `! command` or `!command`, but neither a Markdown image nor several exclamation marks. */
 function readBang(whole: string): Parsed | undefined {
   if (!/^![ \t]*[^\s![]/.test(whole)) return undefined;
   return { kind: "command", name: "bash", args: whole.slice(1).trim() };
@@ -85,7 +85,7 @@ interface SlashWord {
   readonly length: number;
 }
 
-/** `/name`, `/name:` or `/name:value`; paths and addresses are none, since more than a colon follows the name. */
+/** `/name`, `/name:` or `/name:value`, but not paths and URLs, where other characters follow the name. */
 function slashWord(word: string): SlashWord | undefined {
   const match = /^\/([a-z][a-z0-9_-]{0,40})(?::(.*))?$/is.exec(word);
   if (match === null) return undefined;
@@ -109,7 +109,7 @@ function readText(text: string, grammar: Grammar): Parsed {
   if (!text.includes("/")) return { kind: "text", text, directives, shortcuts };
   const words = wordsOf(text);
   const kept: string[] = [];
-  let end = 0; // of the last word looked at
+  let end = 0; // of the last word
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at];
     if (word === undefined) break;
@@ -128,7 +128,7 @@ function readText(text: string, grammar: Grammar): Parsed {
   return withOddWord({ kind: "text", text: kept.join("").trim(), directives, shortcuts }, words[0]);
 }
 
-/** `/think maybe`: the one word left over was meant for the directive, which will say what it takes. */
+/** `/think maybe`: passes the only remaining word to the directive, which rejects it with its choices. */
 function withOddWord(parsed: Extract<Parsed, { kind: "text" }>, first: Word | undefined): Parsed {
   const [only, ...more] = parsed.directives;
   if (only === undefined || more.length > 0 || parsed.shortcuts.length > 0 || only.args !== "") return parsed;
@@ -138,7 +138,7 @@ function withOddWord(parsed: Extract<Parsed, { kind: "text" }>, first: Word | un
 
 interface Match extends Found {
   readonly shortcut: boolean;
-  /** Words behind the first one that belong to it. */
+  /** Words after the first one that belong to it. */
   readonly claimed: number;
 }
 
@@ -174,7 +174,7 @@ function claim(
   return { name: rule.name, args, shortcut: false, claimed: attached === "" ? taken : Math.max(taken - 1, 0) };
 }
 
-/** Words between blanks, each with whether it stands in code or in a quotation. */
+/** The words with their positions, each marked when it is inside code or a quotation. */
 function wordsOf(text: string): Word[] {
   const spans = quotedSpans(text);
   let span = 0;

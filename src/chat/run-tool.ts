@@ -10,7 +10,7 @@ import type { CommandRun } from "./command-run.ts";
 export interface ToolRequest {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Which door: `chat:/tool`, `chat:!`. */
+  /** For the journal: `chat:/tool` or `chat:!`. */
   readonly caller: string;
   readonly hints?: CallHints;
 }
@@ -25,7 +25,7 @@ export async function runTool(
   return "refused" in ran ? ran.refused : { kind: "answered", text: contentText(ran.result.content) };
 }
 
-/** The result, or what a person reads instead of one. */
+/** The result, or the text for the person when the call failed. */
 export async function attemptTool(
   { tool, args, caller, hints = {} }: ToolRequest,
   commandRun: CommandRun,
@@ -41,7 +41,7 @@ export async function attemptTool(
 }
 
 export function contentText(content: readonly Block[]): string {
-  if (content.length === 0) return "Done; the tool said nothing.";
+  if (content.length === 0) return "Done; the tool returned no text.";
   return content.map((block) => (block.type === "text" ? fenced(block.text) : `[image, ${block.mimeType}]`)).join("\n");
 }
 
@@ -49,7 +49,7 @@ function refused({ code, message, hint, details }: OpenClawError): Directed {
   const explain = isRecord(details) && typeof details.explain === "string" ? details.explain : undefined;
   const lines = [
     message,
-    ...(hint === undefined ? [] : [`What helps: ${hint}`]),
+    ...(hint === undefined ? [] : [`Fix: ${hint}`]),
     ...(explain === undefined ? [] : [fenced(explain)]),
   ];
   return {

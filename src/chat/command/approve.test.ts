@@ -10,7 +10,7 @@ import { approvalText } from "../approval-text.ts";
 import { NOW, openChat, turn } from "../fixture.cases.ts";
 
 const page = { approver: { clientId: "openclaw-control-ui", surface: "webchat" } };
-const stranger = { approver: undefined };
+const withoutApprover = { approver: undefined };
 const telegram = { source: "telegram", approver: { clientId: "telegram", surface: "chat", sender: "telegram:42" } };
 
 const main = { agent: "main", session: "agent:main:main" };
@@ -43,7 +43,7 @@ const question = (id: string, more: Partial<ClientAskRequest> = {}): ClientAskRe
 });
 
 describe("/approve", () => {
-  test("answers by the whole id or its beginning, with the usual words", async () => {
+  test("answers by the whole id or its beginning, with common words", async () => {
     const chat = await openChat();
     const words = ["allow-once", "ONCE", "allow", "yes", "allow-always", "always", "deny", "reject", "No"];
     const outcomes: unknown[] = [];
@@ -53,16 +53,12 @@ describe("/approve", () => {
       outcomes.push([answer, chat.approvals.get(id)?.decision, chat.approvals.get(id)?.answeredBy]);
     }
     const once = (index: number) => [`Approval ${index}1111111: allowed once.`, "allow-once", page.approver];
-    const always = (index: number) => [
-      `Approval ${index}1111111: allowed, from now on always.`,
-      "allow-always",
-      page.approver,
-    ];
+    const always = (index: number) => [`Approval ${index}1111111: always allowed.`, "allow-always", page.approver];
     const deny = (index: number) => [`Approval ${index}1111111: denied.`, "deny", page.approver];
     assert.deepEqual(outcomes, [...[0, 1, 2, 3].map(once), ...[4, 5].map(always), ...[6, 7, 8].map(deny)]);
   });
 
-  test("says what it takes, what waits, and that an id is unknown", async () => {
+  test("shows its usage, the waiting approvals, and unknown ids", async () => {
     const chat = await openChat();
     assert.equal(await chat.answer("/approve", page), "No approval is waiting.");
     assert.match(await chat.answer("/approve nope allow-once", page), /No approval "nope" is waiting; nothing was/);
@@ -73,7 +69,7 @@ describe("/approve", () => {
     assert.equal(
       await chat.answer("/approve", page),
       [
-        "Approval aaaaaaaa: Run a command. Ends in 120 s.",
+        "Approval aaaaaaaa: Run a command. Expires in 120 s.",
         "```",
         "make clean",
         "",
@@ -89,17 +85,21 @@ describe("/approve", () => {
     assert.equal(chat.approvals.get(id)?.decision, "deny");
   });
 
-  test("is for those who may approve: to be allowed to speak is not enough (APR-017)", async () => {
+  test("requires the right to approve, not only the right to write (APR-017)", async () => {
     const chat = await openChat();
     const { id } = await chat.approvals.askForClient(question("aaaaaaaa-1"));
-    assert.match(await chat.answer(`/approve ${id} allow-once`, stranger), /You may not answer approvals here/);
-    assert.match(await chat.answer("/approve", stranger), /You may not answer approvals here/);
+    assert.match(await chat.answer(`/approve ${id} allow-once`, withoutApprover), /You may not answer approvals here/);
+    assert.match(await chat.answer("/approve", withoutApprover), /You may not answer approvals here/);
     const plain = `/approve ${id} allow-once`;
-    assert.deepEqual(await chat.say(plain, { ...page, authorised: false }), turn(plain), "plain text for a stranger");
+    assert.deepEqual(
+      await chat.say(plain, { ...page, authorised: false }),
+      turn(plain),
+      "plain text for an unauthorized sender",
+    );
     assert.equal(chat.approvals.get(id)?.state, "pending");
   });
 
-  test("of a chat sender is for the agent of that chat (APR-012)", async () => {
+  test("limits a chat sender to the agent of that chat (APR-012)", async () => {
     const chat = await openChat();
     await chat.approvals.askForClient(question("bbbbbbbb-1", { agent: "work", session: "agent:work:main" }));
     assert.match(await chat.answer("/approve bbbbbbbb-1 allow-once", telegram), /No approval "bbbbbbbb-1" is waiting/);
@@ -109,7 +109,7 @@ describe("/approve", () => {
     assert.match(await chat.answer("/approve bbbbbbbb-1 allow-once", work), /allowed once/);
   });
 
-  test("comes too late after /stop and /new (APR-013)", async () => {
+  test("is rejected after /stop and /new (APR-013)", async () => {
     const chat = await openChat({ models: ["openai/mini"] });
     chat.approvals.register("config", async () => handler);
     for (const [id, stop, said] of [
@@ -123,39 +123,39 @@ describe("/approve", () => {
     }
     await chat.approvals.ask(handler, "make clean", { id: "cccccccc-1", ...main, body: {} });
     await chat.say("/new", page);
-    assert.equal(chat.approvals.get("cccccccc-1")?.reason, "a new session was begun");
+    assert.equal(chat.approvals.get("cccccccc-1")?.reason, "a new session was started");
     assert.equal(await chat.answer("/stop", page), "Nothing is running here.");
   });
 
-  test("waits behind no run: the run may be what waits for it", () => {
+  test("does not wait for a run, because the run may wait for it", () => {
     const isUrgent = createIsUrgent({ config: (): Config => ({}) });
     assert.equal(isUrgent("/approve aaaaaaaa deny", { authorised: true, source: "chat" }), true);
     assert.equal(isUrgent("/approve aaaaaaaa deny", { authorised: false, source: "chat" }), false);
   });
 });
 
-describe("an approval as a message", () => {
-  test("does not let the command out of its fence (APR-022)", async () => {
+describe("approval message", () => {
+  test("keeps the command inside its fence (APR-022)", async () => {
     const chat = await openChat();
-    const text = "echo '```'\n````\n@everyone **all is well** [ok](https://evil.example)";
+    const text = "echo '```'\n````\n@everyone **click here** [ok](https://evil.example)";
     const approval = await chat.approvals.askForClient(
       question("aaaaaaaa", { card: { title: "Run `x`\n# big", text, rows: [] } }),
     );
     assert.equal(
       approvalText(approval, NOW),
       [
-        "Approval aaaaaaaa: Run  x  # big. Ends in 120 s.",
+        "Approval aaaaaaaa: Run  x  # big. Expires in 120 s.",
         "```",
         "echo '\\u{60}\\u{60}\\u{60}'",
         "\\u{60}\\u{60}\\u{60}\\u{60}",
-        "@everyone **all is well** [ok](https://evil.example)",
+        "@everyone **click here** [ok](https://evil.example)",
         "```",
         "/approve aaaaaaaa allow-once|deny",
       ].join("\n"),
     );
   });
 
-  test("is whole or not sent (APR-019)", async () => {
+  test("is complete or not sent (APR-019)", async () => {
     const chat = await openChat();
     const card = { title: "Run a command", text: `echo ${"x".repeat(5_000)}; rm -rf ~`, rows: [] };
     const approval = await chat.approvals.askForClient(question("aaaaaaaa-1", { card }));
@@ -163,7 +163,7 @@ describe("an approval as a message", () => {
     assert.match(await chat.answer("/approve", page), /too long for a message/);
   });
 
-  test("offers no standing yes for a change of the config", async () => {
+  test("does not offer allow-always for a config change", async () => {
     const chat = await openChat();
     chat.approvals.register("config", async () => handler);
     const approval = await chat.approvals.ask(handler, "- a\n+ b", { id: "cccccccc-1", ...main, body: {} });

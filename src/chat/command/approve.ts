@@ -19,9 +19,9 @@ const decisions: ReadonlyMap<string, ApprovalDecision> = new Map([
   ["no", "deny"],
 ]);
 
-const said: Readonly<Record<ApprovalDecision, string>> = {
+const decisionText: Readonly<Record<ApprovalDecision, string>> = {
   "allow-once": "allowed once",
-  "allow-always": "allowed, from now on always",
+  "allow-always": "always allowed",
   deny: "denied",
 };
 
@@ -30,7 +30,7 @@ const usage = "Usage: /approve <id> allow-once|allow-always|deny";
 export const approve: Command = {
   name: "approve",
   takes: "<id> allow-once|allow-always|deny",
-  summary: "Answer a waiting approval, or list what waits",
+  summary: "Answer a waiting approval, or list them",
   async answer(args, commandRun) {
     const { context, deps } = commandRun;
     if (context.approver === undefined || deps.approvals === undefined) throw notApprover();
@@ -39,13 +39,15 @@ export const approve: Command = {
     if (id === "") return answered(listed(waiting, commandRun));
     const decision = decisions.get(word.toLowerCase());
     if (decision === undefined || more.length > 0) return answered(`${usage}. ${countOf(waiting)}`);
-    // Whoever may not answer hears the same as for an id that never was.
+    // A sender who may not answer gets the same error as for an unknown id.
     if (!waiting.some((approval) => approval.id.toLowerCase().startsWith(id.toLowerCase()))) throw unknown(id);
     const done = await deps.approvals.answer(id, decision, context.approver);
     const slug = done.id.slice(0, 8);
     if (done.state === "denied" && decision !== "deny")
-      return answered(`Approval ${slug}: not run, the rules in force do not allow it: ${done.reason ?? "denied"}`);
-    return answered(`Approval ${slug}: ${said[decision]}.`);
+      return answered(
+        `Approval ${slug}: not run, because the current rules do not allow it: ${done.reason ?? "denied"}`,
+      );
+    return answered(`Approval ${slug}: ${decisionText[decision]}.`);
   },
 };
 

@@ -1,4 +1,4 @@
-// /bash and !: a person's own shell command, through the exec tool and its rules, on this host, one at a time.
+// /bash and !: runs a person's shell command through the exec tool and its policy, on this host, one at a time.
 import { isRecord } from "../../core/record.ts";
 import { routeOfSession } from "../../exec/route.ts";
 import type { CallHints } from "../../tool/tool.ts";
@@ -24,51 +24,56 @@ export const bash: Command = {
       );
     }
     if (args === "") return answered(usage);
-    return (await steer(args, commandRun)) ?? alone(commandRun, (job) => start(args, job, commandRun));
+    return (
+      (await steer(args, commandRun)) ?? alone(commandRun, (shellCommand) => start(args, shellCommand, commandRun))
+    );
   },
 };
 
-/** `poll` and `stop` speak of a command that went on in the background: the one named, else the one started here. */
+/** `poll` and `stop` act on a background command: the named one, else the one started here. */
 async function steer(args: string, commandRun: CommandRun): Promise<Directed | undefined> {
   const [, word, given] = /^(poll|stop)(?:\s+(\S+))?$/i.exec(args) ?? [];
   if (word === undefined) return undefined;
   const isPoll = word.toLowerCase() === "poll";
-  const sessionId = given ?? jobOf(commandRun).sessionId;
+  const sessionId = given ?? shellCommandOf(commandRun).sessionId;
   if (sessionId !== undefined)
     return runTool("process", { action: isPoll ? "poll" : "kill", sessionId }, CALLER, commandRun);
   if (isPoll) return runTool("process", { action: "list" }, CALLER, commandRun);
   return answered(`No shell command of this chat is running. ${usage}. !poll lists what runs.`);
 }
 
-/** What was started here: in the foreground now, or in the background under an id. */
-interface Job {
+/** The command started here: in the foreground, or in the background under an id. */
+interface ShellCommand {
   busy: boolean;
   sessionId: string | undefined;
 }
 
-/** Per set of ports and session. A command does not outlive the gateway, so this need not either. */
-const jobs = new WeakMap<object, Map<string, Job>>();
+/** By gateway and session; kept in memory, because a command does not outlive the gateway. */
+const shellCommands = new WeakMap<object, Map<string, ShellCommand>>();
 
-function jobOf({ deps, context }: CommandRun): Job {
-  const known = jobs.get(deps) ?? new Map<string, Job>();
-  jobs.set(deps, known);
-  const job = known.get(context.sessionKey) ?? { busy: false, sessionId: undefined };
-  known.set(context.sessionKey, job);
-  return job;
+function shellCommandOf({ deps, context }: CommandRun): ShellCommand {
+  const known = shellCommands.get(deps) ?? new Map<string, ShellCommand>();
+  shellCommands.set(deps, known);
+  const shellCommand = known.get(context.sessionKey) ?? { busy: false, sessionId: undefined };
+  known.set(context.sessionKey, shellCommand);
+  return shellCommand;
 }
 
-async function alone(commandRun: CommandRun, run: (job: Job) => Promise<Directed>): Promise<Directed> {
-  const job = jobOf(commandRun);
-  if (job.busy) return answered("A shell command is still running here. Wait for it, or /stop.");
-  job.busy = true;
+async function alone(
+  commandRun: CommandRun,
+  run: (shellCommand: ShellCommand) => Promise<Directed>,
+): Promise<Directed> {
+  const shellCommand = shellCommandOf(commandRun);
+  if (shellCommand.busy) return answered("A shell command is still running here. Wait for it, or /stop.");
+  shellCommand.busy = true;
   try {
-    const { sessionId } = job;
+    const { sessionId } = shellCommand;
     if (sessionId !== undefined && (await isRunning(sessionId, commandRun)))
       return answered(`A shell command is still running here (${sessionId}). !poll shows it, !stop ends it.`);
-    job.sessionId = undefined;
-    return await run(job);
+    shellCommand.sessionId = undefined;
+    return await run(shellCommand);
   } finally {
-    job.busy = false;
+    shellCommand.busy = false;
   }
 }
 
@@ -79,7 +84,7 @@ async function isRunning(sessionId: string, commandRun: CommandRun): Promise<boo
   return listed.some((one) => isRecord(one) && one.sessionId === sessionId && one.status === "running");
 }
 
-async function start(command: string, job: Job, commandRun: CommandRun): Promise<Directed> {
+async function start(command: string, shellCommand: ShellCommand, commandRun: CommandRun): Promise<Directed> {
   const { sandboxed } = await commandRun.subject();
   const closed = sandboxed ? await closedText(commandRun) : undefined;
   if (closed !== undefined) {
@@ -100,12 +105,12 @@ async function start(command: string, job: Job, commandRun: CommandRun): Promise
   const { content, details } = ran.result;
   if (!isRecord(details) || details.status !== "running" || typeof details.sessionId !== "string")
     return answered(contentText(content));
-  job.sessionId = details.sessionId;
+  shellCommand.sessionId = details.sessionId;
   const tail = typeof details.tail === "string" && details.tail.trim() !== "" ? `\n${fenced(details.tail)}` : "";
   return answered(`Still running (${details.sessionId}). !poll shows more, !stop ends it.${tail}`);
 }
 
-/** Here means the gateway's machine; where commands of the session go to a node, this one stays, under the same rules. */
+/** Runs on the gateway's machine, also when the commands of the session go to a node. */
 async function onThisHost(commandRun: CommandRun): Promise<CallHints> {
   const { host } = routeOfSession(commandRun.config, commandRun.context.agentId, await commandRun.entry());
   return host.value === "node" ? { exec: { host: "gateway" } } : {};

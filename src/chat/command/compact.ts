@@ -5,11 +5,11 @@ import { answered, type Command } from "../command-run.ts";
 export const compact: Command = {
   name: "compact",
   takes: "[what to keep]",
-  summary: "Sum up the session so far to make room",
+  summary: "Summarize the session so far",
   waits: true,
   async answer(args, { deps, context }) {
     const { compacted, kept, note } = await deps.agents().compact(context.sessionKey, args === "" ? undefined : args);
-    if (!compacted) return answered(note === "" ? "There was nothing to sum up." : `Nothing was summed up: ${note}`);
-    return answered(`Summed up; ${counted(kept, "message")} kept as they were.${note === "" ? "" : ` ${note}`}`);
+    if (!compacted) return answered(note === "" ? "There was nothing to summarize." : `Not summarized: ${note}`);
+    return answered(`Summarized; ${counted(kept, "message")} kept unchanged.${note === "" ? "" : ` ${note}`}`);
   },
 };

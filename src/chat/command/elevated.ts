@@ -23,12 +23,12 @@ export const elevated = levelDirective({
     if (level === "off") return undefined;
     // "full" allows everything, so it needs a sender who may answer approvals.
     if (commandRun.context.approver === undefined)
-      return "Only who may answer approvals may turn this on. Nothing was changed.";
+      return "Only a sender who may answer approvals can turn this on. Nothing was changed.";
     return closedText(commandRun);
   },
 });
 
-/** Why it cannot be had here, with every key that would have to change; undefined when it can. */
+/** Why it is not available here, with every key that would have to change; undefined when it is. */
 export async function closedText(commandRun: CommandRun): Promise<string | undefined> {
   const { gates } = await elevationIn(commandRun);
   if (gates.length === 0) return undefined;
@@ -36,6 +36,6 @@ export async function closedText(commandRun: CommandRun): Promise<string | undef
   return [
     `Elevated is not available here (${sandboxed ? "sandboxed" : "direct"}). Nothing was changed.`,
     ...gates.map(({ key, why }) => `- ${key}: ${why}`),
-    `Look closer with: openclaw sandbox explain --session ${commandRun.context.sessionKey}`,
+    `Details: openclaw sandbox explain --session ${commandRun.context.sessionKey}`,
   ].join("\n");
 }

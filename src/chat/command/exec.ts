@@ -14,7 +14,7 @@ type Key = keyof typeof fields;
 const RESET = "default";
 
 /** `ask=off` allows everything, so it needs a sender who may answer approvals. */
-const NOT_YOURS = "Only who may answer approvals may change how commands run here.";
+const NOT_YOURS = "Only a sender who may answer approvals can change how commands run here.";
 
 const isKey = (word: string): word is Key => Object.hasOwn(fields, word);
 
@@ -46,7 +46,7 @@ export const exec: Directive = {
     const reset = Object.entries(read.hints).find(([, value]) => value === RESET)?.[0];
     return reset === undefined
       ? { settings: { exec: read.hints } }
-      : { refusal: `${reset}=${RESET} is for a message of its own. ${usage()}` };
+      : { refusal: `${reset}=${RESET} must be a separate message. ${usage()}` };
   },
 };
 
@@ -59,7 +59,7 @@ function readHints(args: string): { readonly hints: ExecHints } | { readonly pro
     const known = key === "node" ? undefined : values[key];
     const chosen = key === "node" && value.toLowerCase() !== RESET ? value : value.toLowerCase();
     if (chosen === "" || (chosen !== RESET && known?.includes(chosen) === false)) {
-      return { problem: `"${value.slice(0, 60)}" is no ${key}. ${usage()}` };
+      return { problem: `"${value.slice(0, 60)}" is not a value of ${key}. ${usage()}` };
     }
     hints[key] = chosen;
   }
@@ -68,7 +68,7 @@ function readHints(args: string): { readonly hints: ExecHints } | { readonly pro
 
 function usage(): string {
   const parts = Object.entries(values).map(([key, choices]) => `${key}=${choices.join("|")}`);
-  return `Usage: /exec ${parts.join(" ")} node=<name>; =${RESET} goes back to the config.`;
+  return `Usage: /exec ${parts.join(" ")} node=<name>; =${RESET} resets to the config.`;
 }
 
 function describe(hints: ExecHints): string {
@@ -77,7 +77,7 @@ function describe(hints: ExecHints): string {
     .join(" ");
 }
 
-/** The values in force, each with who said so. */
+/** The current values, each with its origin. */
 async function shown(commandRun: CommandRun): Promise<string> {
   const { config, context } = commandRun;
   const settings = routeOfSession(config, context.agentId, await commandRun.entry());

@@ -1,11 +1,11 @@
-// /help: the few commands a newcomer needs.
+// /help: the most important commands.
 import { answered, type Command } from "../command-run.ts";
 
 const first = ["new", "stop", "status", "model", "think", "usage", "compact", "tool"];
 
 export const help = (list: () => readonly Command[]): Command => ({
   name: "help",
-  summary: "The commands to begin with",
+  summary: "The most important commands",
   shortcut: true,
   async answer() {
     const chosen = first.flatMap((name) => list().filter((command) => command.name === name));

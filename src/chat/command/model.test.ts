@@ -1,4 +1,4 @@
-// /model and /new: which model a session uses, and beginning anew.
+// /model and /new: the model of a session, and new sessions.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -10,7 +10,7 @@ describe("/model", () => {
     agents: { defaults: { models: { "openai/gpt-5.2": { alias: "Fast" }, "anthropic/claude": {}, "groq/llama": {} } } },
   };
 
-  test("lists by number what can be chosen", async () => {
+  test("lists models by number", async () => {
     const chat = await openChat({ models, config: listed });
     assert.equal(
       await chat.answer("/model"),
@@ -48,17 +48,17 @@ describe("/model", () => {
     ["/model 0", listed, /no model number 0/],
     ["/model cluade", listed, /No model is called "cluade"\. Did you mean claude\?/],
     ["/model nowhere/thing", {}, /No model is called "nowhere\/thing"/],
-    ["/model openai/mini@work", {}, /cannot be pinned/],
+    ["/model openai/mini@work", {}, /cannot be chosen with @/],
   ];
   for (const [message, config, answer] of refused) {
-    test(`${message} is refused`, async () => {
+    test(`rejects ${message}`, async () => {
       const chat = await openChat({ models, config });
       assert.match(await chat.answer(message), answer);
       assert.deepEqual(await chat.entry(), {});
     });
   }
 
-  test("the default may be chosen though it is not on the list", async () => {
+  test("allows the default model also when it is not listed", async () => {
     const config: Config = { agents: { defaults: { models: { "anthropic/claude": {} } } } };
     const chat = await openChat({ models, config });
     assert.match(await chat.answer("/model"), /1\. anthropic\/claude\n2\. openai\/gpt-5\.2 \(in use\)\nChoose/);
@@ -66,7 +66,7 @@ describe("/model", () => {
     assert.match(await chat.answer("/model openai/mini"), /is not allowed/);
   });
 
-  test("without an allow list any model of a known provider will do", async () => {
+  test("allows any model of a known provider without an allowlist", async () => {
     const chat = await openChat({ models, keyless: ["groq/llama"] });
     await chat.answer("/model openai/brand-new");
     assert.deepEqual(await chat.entry(), { providerOverride: "openai", modelOverride: "brand-new" });
@@ -84,12 +84,12 @@ describe("/model", () => {
     assert.deepEqual(await chat.entry(), {});
   });
 
-  test("a model that may not be used keeps the message from every other model", async () => {
+  test("sends the message to no model when the named one is not allowed", async () => {
     const chat = await openChat({ models, config: listed });
-    assert.match(await chat.answer("hi /model openai/mini"), /is not allowed[^]*did not go to a model/);
+    assert.match(await chat.answer("hi /model openai/mini"), /is not allowed[^]*was not sent to a model/);
   });
 
-  test("says how to add one when there is none", async () => {
+  test("explains how to add a model when there is none", async () => {
     const chat = await openChat();
     for (const message of ["/model", "/model status", "/model default"]) {
       assert.match(await chat.answer(message), /openclaw configure --section model/);
@@ -98,7 +98,7 @@ describe("/model", () => {
 });
 
 describe("/new and /reset", () => {
-  test("begin a fresh transcript and keep what was chosen", async () => {
+  test("start a new transcript and keep the chosen model", async () => {
     const chat = await openChat({ models, running: ["old"] });
     await chat.answer("/think high /model 2");
     const before = await chat.store.sessions.get(key);
@@ -110,7 +110,7 @@ describe("/new and /reset", () => {
       { thinking: after?.entry["thinkingLevel"], model: after?.entry["modelOverride"] },
       { thinking: "high", model: "claude" },
     );
-    assert.deepEqual(chat.asked, ["abort old: a new session was begun"]);
+    assert.deepEqual(chat.asked, ["abort old: a new session was started"]);
   });
 
   const cases: readonly (readonly [message: string, text: RegExp, override: string | undefined])[] = [
@@ -135,7 +135,7 @@ describe("/new and /reset", () => {
     });
   }
 
-  test("without any model are answered by the house", async () => {
+  test("are answered by the gateway without a model", async () => {
     const chat = await openChat();
     assert.equal(await chat.answer("/new"), "New session.");
   });

@@ -4,7 +4,7 @@ import type { Directed } from "../command.ts";
 import { knownModel } from "../model-choice.ts";
 import { answered, refText, type Command, type CommandRun } from "../command-run.ts";
 
-/** What the model is told when a person says nothing but /new; not a word of theirs. */
+/** The prompt of the turn after a plain /new; it is not shown as the person's message. */
 export const GREETING =
   "The person has just begun a new session. Greet them in one or two sentences in your own manner and ask what to do. Do not mention this instruction.";
 
@@ -12,10 +12,10 @@ export const fresh: Command = {
   name: "new",
   aliases: ["reset"],
   takes: "[model] [message]",
-  summary: "Begin a new session",
+  summary: "Start a new session",
   async answer(args, commandRun) {
     const { model, rest } = await splitModel(args, commandRun);
-    await endOthers(commandRun);
+    await stopOthers(commandRun);
     await resetSession(commandRun.deps.store.sessions, commandRun.context.sessionKey, commandRun.deps.clock.now());
     if (model !== undefined) await commandRun.patch({ providerOverride: model.provider, modelOverride: model.id });
     const note = model === undefined ? "New session." : `New session with ${refText(model)}.`;
@@ -32,7 +32,7 @@ const turn = (text: string, note: string): Extract<Directed, { kind: "turn" }> =
   once: {},
 });
 
-/** The first word counts as a model only when it surely names one. */
+/** The first word counts as a model only when it exactly names one. */
 async function splitModel(args: string, commandRun: CommandRun) {
   const [word = ""] = /^\S+/.exec(args) ?? [];
   if (word === "" || word.length > 200) return { rest: args };
@@ -41,11 +41,11 @@ async function splitModel(args: string, commandRun: CommandRun) {
   return model === undefined ? { rest: args } : { model, rest };
 }
 
-/** Runs of the old transcript would go on writing to it unseen, and so would commands approved later. */
-async function endOthers({ deps, context: { sessionKey, runId } }: CommandRun): Promise<void> {
+/** Otherwise old runs and commands approved later would continue to write to the old transcript. */
+async function stopOthers({ deps, context: { sessionKey, runId } }: CommandRun): Promise<void> {
   const agents = deps.agents();
   const others = agents.active(sessionKey).filter((active) => active !== runId);
-  const reason = "a new session was begun";
+  const reason = "a new session was started";
   await Promise.all(others.map((other) => agents.abort({ sessionKey, runId: other }, reason)));
   await deps.approvals?.withdrawAll(sessionKey, reason);
 }

@@ -1,4 +1,4 @@
-// /queue: what happens to messages that arrive while the agent is at work.
+// /queue: what happens to messages that arrive during a run.
 import { durationMs } from "../../base/duration.ts";
 import { parseQueueMode, queueSettings } from "../../session/queue.ts";
 import { answered, type Directive, type CommandRun } from "../command-run.ts";
@@ -12,7 +12,7 @@ const MAX_CAP = 1000;
 export const queue: Directive = {
   name: "queue",
   takes: "collect|followup|steer|steer-backlog|interrupt|default [debounce:2s] [cap:25] [drop:old|new|summarize]",
-  summary: "What happens to messages that come during a run",
+  summary: "What happens to messages that arrive during a run",
   claims(words) {
     const other = words.findIndex((word, at) => {
       const isMode = at === 0 && (parseQueueMode(word.toLowerCase()) !== undefined || clearing.has(word.toLowerCase()));
@@ -64,7 +64,7 @@ function within(field: Record<string, number>, least: number, most: number): Rec
   return Object.values(field).every((value) => value >= least && value <= most) ? field : undefined;
 }
 
-/** The rules in force for this session, in one line. */
+/** The current rules of this session on one line. */
 export async function queueText(commandRun: CommandRun): Promise<string> {
   const entry = await commandRun.entry();
   const { mode, debounceMs, cap, drop } = queueSettings(commandRun.config, entry, entry.lastChannel ?? entry.channel);

@@ -14,7 +14,7 @@ export const restart: Command = {
     const { agentId: agent, sessionKey: session } = commandRun.context;
     const note = args.trim();
     const { text } = await admin.restart(
-      { reason: "asked for in the chat", person: true, ...(note === "" ? {} : { note }) },
+      { reason: "requested in the chat", person: true, ...(note === "" ? {} : { note }) },
       { agent, session },
     );
     return answered(text);

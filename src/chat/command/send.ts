@@ -14,9 +14,9 @@ export const send: Command = {
       return answered(`Delivery: ${sendPolicy ?? "as configured"}. Usage: /send on|off|inherit.`);
     }
     if (!Object.hasOwn(policies, word)) return answered(`Usage: /send on|off|inherit. Nothing was changed.`);
-    // It goes over session.sendPolicy, which is the owner's.
+    // It overrides session.sendPolicy, which belongs to the owner.
     if (commandRun.context.admin !== true)
-      return answered("Only who may change settings may change where replies go. Nothing was changed.");
+      return answered("Only a sender who may change settings can change the delivery. Nothing was changed.");
     await commandRun.patch({ sendPolicy: policies[word] });
     return answered(
       word === "inherit" ? "Delivery follows the config again." : `Delivery is now ${word} for this session.`,

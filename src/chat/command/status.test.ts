@@ -1,13 +1,13 @@
-// /status, /stop, /usage and the smaller commands.
+// /status, /stop, /usage and other small commands.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import type { Config } from "../../config/schema/index.ts";
-import { nothing } from "../../agent/ledger.ts";
+import { noUsage } from "../../agent/ledger.ts";
 import { key, models, NOW, openChat } from "../fixture.cases.ts";
 
 describe("/stop", () => {
-  test("ends every other run and says how many", async () => {
+  test("stops every other run and reports how many", async () => {
     const chat = await openChat({ running: ["one", "two"] });
     assert.equal(await chat.answer("stop"), "Stopped 2 runs.");
     assert.deepEqual(chat.asked, ["abort one: stopped by /stop", "abort two: stopped by /stop"]);
@@ -17,10 +17,10 @@ describe("/stop", () => {
 });
 
 describe("/status", () => {
-  test("is one card", async () => {
+  test("shows one card", async () => {
     const chat = await openChat({ models, running: ["one"] });
     const usage = { input: 1200, output: 34, cacheRead: 0, cacheWrite: 0, totalTokens: 1234 };
-    const totals = { ...nothing, ...usage, costUsd: 0.0123, calls: 2 };
+    const totals = { ...noUsage, ...usage, costUsd: 0.0123, calls: 2 };
     await (
       await chat.ledger.book({
         agentId: "main",
@@ -44,10 +44,10 @@ describe("/status", () => {
     );
   });
 
-  test("works for a session that does not exist, and makes none", async () => {
+  test("works for a session that does not exist, without creating it", async () => {
     const chat = await openChat();
     const card = await chat.answer("/status");
-    assert.match(card, /nothing said yet/);
+    assert.match(card, /no messages yet/);
     assert.match(card, /Model: none; add one with: openclaw configure --section model/);
     assert.equal(await chat.store.sessions.get(key), undefined);
   });
@@ -57,13 +57,13 @@ describe("/status", () => {
     ["non-main", /Sandbox: off for this session \(mode non-main\)/],
   ];
   for (const [mode, line] of sandboxes) {
-    test(`says how it stands with sandbox mode ${mode}`, async () => {
+    test(`shows sandbox mode ${mode}`, async () => {
       const chat = await openChat({ config: { agents: { defaults: { sandbox: { mode } } } } });
       assert.match(await chat.answer("/status"), line);
     });
   }
 
-  test("inside a message is told beside it", async () => {
+  test("is answered as a note inside a message", async () => {
     const chat = await openChat({ models });
     const directed = await chat.say("all well? /status");
     assert.equal(directed.kind === "turn" && directed.text, "all well?");
@@ -72,9 +72,9 @@ describe("/status", () => {
 });
 
 describe("smaller commands", () => {
-  test("/usage sets what replies carry and shows figures", async () => {
+  test("/usage sets what replies include and shows usage", async () => {
     const usage = { input: 2000, output: 500, cacheRead: 10, cacheWrite: 5, totalTokens: 2515 };
-    const totals = { ...nothing, ...usage, costUsd: 1.5, calls: 3 };
+    const totals = { ...noUsage, ...usage, costUsd: 1.5, calls: 3 };
     const entry = { agentId: "main", used: [{ provider: "openai", model: "mini", totals }] };
     const chat = await openChat();
     await (
@@ -83,7 +83,7 @@ describe("smaller commands", () => {
     await (
       await chat.ledger.book({ ...entry, sessionKey: "agent:main:other" })
     )();
-    assert.equal(await chat.answer("/usage tokens"), "Replies now carry: tokens.");
+    assert.equal(await chat.answer("/usage tokens"), "Replies now include: tokens.");
     assert.deepEqual(await chat.entry(), { responseUsage: "tokens" });
     assert.equal(
       await chat.answer("/usage cost"),
@@ -92,19 +92,19 @@ describe("smaller commands", () => {
         "Agent main today: 4,000 tokens in, 1,000 out, cache 20 read and 10 written, 6 model calls, $3.00",
       ].join("\n"),
     );
-    assert.match(await chat.answer("/usage"), /Replies carry: tokens\.$/);
+    assert.match(await chat.answer("/usage"), /Replies include: tokens\.$/);
     assert.match(await chat.answer("/usage lots"), /Nothing was changed/);
   });
 
   test("/compact passes on what to keep", async () => {
     const chat = await openChat();
-    assert.equal(await chat.answer("/compact keep the names"), "Summed up; 4 messages kept as they were.");
-    assert.equal(await chat.answer("/compact nothing"), "Nothing was summed up: the session is short");
+    assert.equal(await chat.answer("/compact keep the names"), "Summarized; 4 messages kept unchanged.");
+    assert.equal(await chat.answer("/compact nothing"), "Not summarized: the session is short");
     await chat.answer("/compact");
     assert.deepEqual(chat.asked, ["compact: keep the names", "compact: nothing", "compact: -"]);
   });
 
-  test("/send keeps the delivery rule", async () => {
+  test("/send stores the delivery rule", async () => {
     const chat = await openChat();
     const after = async (message: string): Promise<unknown> => {
       await chat.answer(message);
@@ -116,7 +116,7 @@ describe("smaller commands", () => {
     );
   });
 
-  test("/config shows without secrets, when it is on", async () => {
+  test("/config shows the config without secrets when it is enabled", async () => {
     const off = await openChat();
     assert.match(await off.answer("/config show"), /commands\.config true/);
     const config: Config = { commands: { config: true }, gateway: { auth: { token: "very-secret" } } };
@@ -128,7 +128,7 @@ describe("smaller commands", () => {
     assert.match(await on.answer("/config set commands.bash=true"), /only inside the running gateway/);
   });
 
-  test("/whoami says who writes where", async () => {
+  test("/whoami shows sender and channel", async () => {
     const chat = await openChat();
     assert.equal(
       await chat.answer("/id"),
@@ -146,7 +146,7 @@ describe("smaller commands", () => {
     assert.equal(shown.tools.length, 1);
   });
 
-  test("/help and /commands are made from the list", async () => {
+  test("/help and /commands come from the command list", async () => {
     const chat = await openChat();
     const names = (text: string): string[] => [...text.matchAll(/^\/([a-z]+)/gm)].map((match) => match[1] ?? "");
     assert.deepEqual(names(await chat.answer("/help")), [

@@ -28,7 +28,7 @@ export const status: Command = {
 async function sessionLine(commandRun: CommandRun): Promise<string> {
   const record = await commandRun.session();
   const { sessionKey } = commandRun.context;
-  if (record === undefined) return `Session: ${sessionKey} (nothing said yet)`;
+  if (record === undefined) return `Session: ${sessionKey} (no messages yet)`;
   return `Session: ${sessionKey}, last used ${new Date(record.updatedAt).toISOString()}`;
 }
 
@@ -90,7 +90,7 @@ async function sandboxLine(commandRun: CommandRun): Promise<string> {
   const { config } = commandRun;
   const mode = agentConfig(config, agentId)?.sandbox?.mode ?? config.agents?.defaults?.sandbox?.mode ?? "off";
   const { sandboxed } = await commandRun.subject();
-  if (sandboxed) return `Sandbox: on for this session (mode ${mode}); tools never fall back to this computer`;
+  if (sandboxed) return `Sandbox: on for this session (mode ${mode}); tools never run on this computer`;
   if (mode === "off") return "Sandbox: OFF; tools act on this computer with your rights";
   return `Sandbox: off for this session (mode ${mode}); tools act on this computer with your rights`;
 }

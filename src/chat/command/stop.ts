@@ -8,7 +8,7 @@ export const stop: Command = {
   async answer(_args, { deps, context }) {
     const { sessionKey, runId } = context;
     const agents = deps.agents();
-    // The run that carries this very command goes on, so the others are ended one by one.
+    // The run of this command continues, so the others are stopped one by one.
     const others = agents.active(sessionKey).filter((active) => active !== runId);
     const ended = await Promise.all(
       others.map((other) => agents.abort({ sessionKey, runId: other }, "stopped by /stop")),
@@ -17,7 +17,7 @@ export const stop: Command = {
     const withdrawn = (await deps.approvals?.withdrawAll(sessionKey, "stopped by /stop")) ?? 0;
     const children = (await deps.children?.().stop(sessionKey, "all", "none")) ?? [];
     if (count + withdrawn + children.length === 0) return answered("Nothing is running here.");
-    const helpers = children.length === 0 ? [] : [`stopped ${counted(children.length, "sub-agent")}`];
+    const helpers = children.length === 0 ? [] : [`stopped ${counted(children.length, "subagent")}`];
     const questions = withdrawn === 0 ? [] : [`withdrew ${counted(withdrawn, "approval")}`];
     const words = [...(count === 0 ? [] : [`stopped ${counted(count, "run")}`]), ...helpers, ...questions].join(", ");
     return answered(`${words.charAt(0).toUpperCase()}${words.slice(1)}.`);

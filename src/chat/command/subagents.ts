@@ -17,10 +17,10 @@ const SEND_WAIT_MS = 30_000;
 export const subagents: Command = {
   name: "subagents",
   takes: "list|stop|log|info|send",
-  summary: "Sub-agents of this session: list, stop, log, info, send",
+  summary: "Subagents of this session: list, stop, log, info, send",
   async answer(args, commandRun) {
     const port = commandRun.deps.children;
-    if (port === undefined) return answered("Sub-agents need the running gateway: openclaw gateway run");
+    if (port === undefined) return answered("Subagents need the running gateway: openclaw gateway run");
     const [action = "", target = "", ...rest] = args.trim() === "" ? ["list"] : args.trim().split(/\s+/);
     const children = port();
     const all = await children.list(commandRun.context.sessionKey);
@@ -49,9 +49,9 @@ const actions: ReadonlyMap<string, Perform> = new Map<string, Perform>([
   ["send", send],
 ]);
 
-/** By place in the list, beginning of the run id, key, label, or `last`. */
+/** By number in the list, beginning of the run id, key, label, or `last`. */
 function find(target: string, all: readonly Child[]): Child | string {
-  if (all.length === 0) return "This session has started no sub-agents.";
+  if (all.length === 0) return "This session has started no subagents.";
   const word = target.toLowerCase();
   const place = /^#?(\d{1,3})$/.exec(word)?.[1];
   const found =
@@ -64,12 +64,12 @@ function find(target: string, all: readonly Child[]): Child | string {
           )
         : all.slice(Number(place) - 1, Number(place));
   const [only, ...more] = found;
-  if (only === undefined) return `No sub-agent is called "${target.slice(0, 80)}". /subagents lists them.`;
+  if (only === undefined) return `No subagent is called "${target.slice(0, 80)}". /subagents lists them.`;
   return more.length === 0 ? only : `Several are called "${target.slice(0, 80)}"; name one by its number.`;
 }
 
 function listText(all: readonly Child[], now: number): string {
-  if (all.length === 0) return "This session has started no sub-agents.";
+  if (all.length === 0) return "This session has started no subagents.";
   const running = all.filter(({ state }) => state === "running").length;
   const lines = all
     .slice(0, SHOWN)
@@ -78,10 +78,10 @@ function listText(all: readonly Child[], now: number): string {
         `${index + 1}. ${nameOf(child)}: ${stateOf(child)}, ${age(child, now)}, run ${child.runId.slice(0, 8)}`,
     );
   const more = all.length > SHOWN ? [`and ${all.length - SHOWN} older`] : [];
-  return [`Sub-agents: ${running} at work, ${all.length - running} ended.`, ...lines, ...more].join("\n");
+  return [`Subagents: ${running} running, ${all.length - running} ended.`, ...lines, ...more].join("\n");
 }
 
-const stateOf = ({ state, status }: Child): string => (state === "running" ? "at work" : endWords[status ?? "unknown"]);
+const stateOf = ({ state, status }: Child): string => (state === "running" ? "running" : endWords[status ?? "unknown"]);
 
 function age({ createdAt, endedAt }: Child, now: number): string {
   const seconds = Math.max(0, Math.round(((endedAt ?? now) - createdAt) / 1000));
@@ -98,7 +98,7 @@ function infoText(child: Child, now: number): string {
     `Session: ${childKey} (${body.sessionId})`,
     `Agent: ${body.agentId}${body.model === undefined ? "" : `, model ${body.model}`}`,
     `Started: ${new Date(createdAt).toISOString()}`,
-    archiveAt === undefined ? undefined : `Put away: ${new Date(archiveAt).toISOString()}`,
+    archiveAt === undefined ? undefined : `Archived: ${new Date(archiveAt).toISOString()}`,
     result === undefined ? undefined : `Tokens: ${result.input ?? 0} in, ${result.output ?? 0} out`,
     result?.notes === undefined ? undefined : `Notes: ${result.notes}`,
     result === undefined || result.text === "" ? undefined : `Result: ${result.text.slice(0, 1000)}`,
@@ -108,14 +108,14 @@ function infoText(child: Child, now: number): string {
 
 async function stop(children: Subagents, commandRun: CommandRun, runIds: readonly string[] | "all"): Promise<Directed> {
   const stopped = await children.stop(commandRun.context.sessionKey, runIds, "say");
-  if (stopped.length === 0) return answered("Nothing of that is running.");
-  return answered(`Stopped ${counted(stopped.length, "sub-agent")}: ${stopped.map(nameOf).join(", ")}.`);
+  if (stopped.length === 0) return answered("None of these is running.");
+  return answered(`Stopped ${counted(stopped.length, "subagent")}: ${stopped.map(nameOf).join(", ")}.`);
 }
 
 async function log(child: Child, rest: readonly string[], commandRun: CommandRun): Promise<Directed> {
   const { transcript, sessions } = commandRun.deps.store;
   const record = await sessions.get(child.childKey);
-  if (record === undefined || transcript === undefined) return answered(`${nameOf(child)} was put away.`);
+  if (record === undefined || transcript === undefined) return answered(`${nameOf(child)} was archived.`);
   const limit = Number(rest.find((word) => /^\d{1,4}$/.test(word)) ?? LOG_LINES);
   const { messages } = await readHistory(transcript, record, {
     limit: Math.min(Math.max(limit, 1), MAX_LOG_LINES),
@@ -123,7 +123,7 @@ async function log(child: Child, rest: readonly string[], commandRun: CommandRun
     maxBytes: 32_000,
   });
   const lines = messages.map(({ role, content }) => `${role}: ${textOf(content) || "(no text)"}`);
-  return answered(lines.length === 0 ? "Nothing was said yet." : lines.join("\n"));
+  return answered(lines.length === 0 ? "No messages yet." : lines.join("\n"));
 }
 
 async function send(
@@ -136,10 +136,10 @@ async function send(
   const message = args.trim().replace(/^\S+\s+\S+\s*/, "");
   if (message === "") return answered(USAGE);
   if ((await deps.store.sessions.get(child.childKey)) === undefined)
-    throw new OpenClawError("session.gone", `${nameOf(child)} was put away`, { hint: "start a new one" });
+    throw new OpenClawError("session.gone", `${nameOf(child)} was archived`, { hint: "start a new one" });
   const outcome = await children.ask(child, message, SEND_WAIT_MS, context.signal);
-  if (outcome === undefined) return answered(`${nameOf(child)} has the message and is still at work on it.`);
+  if (outcome === undefined) return answered(`${nameOf(child)} got the message and is still working on it.`);
   if (outcome.status !== "ok")
     return answered(`${nameOf(child)} failed: ${outcome.failure?.message ?? "it was stopped"}`);
-  return answered(outcome.text === "" ? `${nameOf(child)} has nothing to say.` : outcome.text);
+  return answered(outcome.text === "" ? `${nameOf(child)} gave no reply.` : outcome.text);
 }

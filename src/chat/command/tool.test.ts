@@ -7,14 +7,14 @@ import type { Config } from "../../config/schema/index.ts";
 import { models, openChat } from "../fixture.cases.ts";
 
 describe("/tool", () => {
-  test("runs a tool under the session's rules, without any model, and leaves a trace", async () => {
+  test("runs a tool under the session's policy without a model, and records it in the journal", async () => {
     const chat = await openChat();
     assert.equal(await chat.answer("/tool read {path: 'hello.txt'}"), "```\nhello from a file\n```");
     const [call] = await chat.store.journal.list({ limit: 5 });
     assert.deepEqual([call?.tool, call?.caller, call?.outcome], ["read", "chat:/tool", "ok"]);
   });
 
-  test("lists what may be run", async () => {
+  test("lists the allowed tools", async () => {
     const chat = await openChat({ config: { tools: { allow: ["read"] } } });
     const list = await chat.answer("/tool");
     assert.match(list, /^Tools of this session:\nread: /);
@@ -39,7 +39,7 @@ describe("/tool", () => {
     });
   }
 
-  test("rules for the provider of the model in use hold here too", async () => {
+  test("applies the policy of the model's provider", async () => {
     const config: Config = { tools: { byProvider: { openai: { deny: ["read"] } } } };
     const chat = await openChat({ config, models });
     assert.match(await chat.answer("/tool read {path: 'hello.txt'}"), /byProvider/);
@@ -49,7 +49,7 @@ describe("/tool", () => {
 });
 
 describe("! and /bash", () => {
-  test("are off until the config says otherwise", async () => {
+  test("are off by default", async () => {
     const chat = await openChat();
     for (const message of ["! ls", "!ls", "/bash ls", "!poll"]) {
       assert.match(await chat.answer(message), /openclaw config set commands\.bash true/);
@@ -57,7 +57,7 @@ describe("! and /bash", () => {
     assert.deepEqual(await chat.store.journal.list({ limit: 5 }), []);
   });
 
-  test("go through the one path to exec, which answers for itself", async () => {
+  test("run through the exec tool and its policy", async () => {
     const chat = await openChat({ config: { commands: { bash: true }, tools: { deny: ["exec"] } } });
     const directed = await chat.say("! ls");
     assert.equal(directed.kind === "answered" ? directed.failure?.code : undefined, "tool.refused");
@@ -70,7 +70,7 @@ describe("! and /bash", () => {
 describe("! in a sandboxed session", () => {
   const sandboxed: Config = { commands: { bash: true }, agents: { defaults: { sandbox: { mode: "all" } } } };
 
-  test("needs every gate of elevated, and names the closed ones", async () => {
+  test("needs every gate of elevated, and lists the closed ones", async () => {
     const chat = await openChat({ config: sandboxed });
     const directed = await chat.say("! ls");
     assert.equal(directed.kind === "answered" ? directed.failure?.code : undefined, "exec.elevated-unavailable");
@@ -78,7 +78,7 @@ describe("! in a sandboxed session", () => {
     assert.deepEqual(await chat.store.journal.list({ limit: 5 }), []);
   });
 
-  test("a sub-agent has no way out", async () => {
+  test("is not available to a subagent", async () => {
     const config: Config = { ...sandboxed, tools: { elevated: { allowFrom: { webchat: ["*"] } } } };
     const chat = await openChat({ config });
     const sessionKey = "agent:main:subagent:1" as SessionKey;
@@ -86,7 +86,7 @@ describe("! in a sandboxed session", () => {
   });
 });
 
-test("one shell command at a time in a session", async () => {
+test("runs one shell command at a time per session", async () => {
   const chat = await openChat({ config: { commands: { bash: true }, tools: { deny: ["exec"] } } });
   const answers = await Promise.all([chat.answer("! sleep 1"), chat.answer("! ls")]);
   assert.match(answers[0], /tools\.deny/);

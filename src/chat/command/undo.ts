@@ -1,7 +1,7 @@
 // /undo: reverts the file changes of the last turn, and says what it cannot revert.
 import { OpenClawError } from "../../core/error.ts";
 import { isRecord } from "../../core/record.ts";
-import { diffLines, turnsText, undoText } from "../../tool/undo/words.ts";
+import { diffLines, turnsText, undoText } from "../../tool/undo/undo-text.ts";
 import type { UndoneFile } from "../../tool/undo/plan.ts";
 import type { UndoRequest } from "../../tool/undo/undo.ts";
 import type { Directed } from "../command.ts";
@@ -13,13 +13,14 @@ const usage = "Usage: /undo [turn] [show] [force], /undo redo, /undo list";
 export const undo: Command = {
   name: "undo",
   takes: "[turn] [show] [force] | redo | list",
-  summary: "Put back the files the last turn changed",
-  // It must not change files under a run, and takes its place behind it.
+  summary: "Restore the files that the last turn changed",
+  // Waits for the current run, because it must not change files during one.
   waits: true,
   async answer(args, { deps, context }) {
     const { sessionKey: session, agentId: agent, approver } = context;
-    if (deps.undo === undefined) return answered("Nothing is kept here, so nothing can be undone.");
-    if (approver === undefined) return answered("Only who may answer approvals may undo here. Nothing was changed.");
+    if (deps.undo === undefined) return answered("No changes are recorded here, so none can be undone.");
+    if (approver === undefined)
+      return answered("Only a sender who may answer approvals can undo here. Nothing was changed.");
     const request = readRequest(args);
     if (request === undefined) return answered(usage);
     if (request.list) return answered(turnsText((await deps.undo.list(session)).slice(0, 20)));
@@ -49,7 +50,7 @@ function readRequest(args: string): (UndoRequest & { readonly list: boolean }) |
   };
 }
 
-/** An answer and not a failure: of those chats show one line, and here the difference is what people need to see. */
+/** An answer and not a failure, because chats show one line of a failure, and people need the diff. */
 function refused({ message, hint, details }: OpenClawError): Directed {
   const files = isRecord(details) && Array.isArray(details.files) ? (details.files as readonly UndoneFile[]) : [];
   const changed = isRecord(details) && Array.isArray(details.changedSince) ? (details.changedSince as string[]) : [];
@@ -57,5 +58,5 @@ function refused({ message, hint, details }: OpenClawError): Directed {
     files.filter(({ path }) => changed.includes(path)),
     DIFF_CHARS,
   );
-  return answered([message, ...(hint === undefined ? [] : [`What helps: ${hint}`]), ...diff].join("\n"));
+  return answered([message, ...(hint === undefined ? [] : [`Fix: ${hint}`]), ...diff].join("\n"));
 }

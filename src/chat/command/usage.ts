@@ -7,23 +7,23 @@ const modes: ReadonlySet<string> = new Set(["off", "tokens", "full"]);
 export const usage: Command = {
   name: "usage",
   takes: "off|tokens|full|cost",
-  summary: "What was used; off, tokens and full set what replies carry",
+  summary: "Show usage; off, tokens and full set what replies include",
   async answer(args, commandRun) {
     const word = args.trim().toLowerCase();
     if (modes.has(word)) {
       await commandRun.patch({ responseUsage: word });
-      return answered(`Replies now carry: ${carried(word)}.`);
+      return answered(`Replies now include: ${includedText(word)}.`);
     }
     if (word !== "" && word !== "cost") return answered("Usage: /usage off|tokens|full|cost. Nothing was changed.");
     const { responseUsage = "off" } = await commandRun.entry();
     const figures = await figuresText(commandRun);
-    return answered(word === "cost" ? figures : `${figures}\nReplies carry: ${carried(responseUsage)}.`);
+    return answered(word === "cost" ? figures : `${figures}\nReplies include: ${includedText(responseUsage)}.`);
   },
 };
 
-function carried(mode: string): string {
+function includedText(mode: string): string {
   if (mode === "tokens") return "tokens";
-  return mode === "full" ? "tokens and cost" : "nothing about usage";
+  return mode === "full" ? "tokens and cost" : "no usage";
 }
 
 async function figuresText(commandRun: CommandRun): Promise<string> {

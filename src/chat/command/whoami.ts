@@ -5,7 +5,7 @@ import { answered, type Command } from "../command-run.ts";
 export const whoami: Command = {
   name: "whoami",
   aliases: ["id"],
-  summary: "Who you are to this gateway",
+  summary: "Show your sender id, session and agent",
   shortcut: true,
   async answer(_args, commandRun) {
     const { agentId, sessionKey, source } = commandRun.context;
