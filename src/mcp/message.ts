@@ -12,10 +12,20 @@ export interface RpcRequest {
   readonly revision: string | undefined;
 }
 
+/** The answer of a client to a question of ours. */
+export interface RpcReply {
+  readonly replyTo: unknown;
+  /** Undefined when the client answered with an error. */
+  readonly result: Readonly<Record<string, unknown>> | undefined;
+  readonly error: string | undefined;
+}
+
 export interface RpcAnswer {
   readonly status: number;
   /** Undefined where the protocol wants an empty body. */
   readonly body?: object;
+  /** Of the session that `initialize` opened. */
+  readonly sessionId?: string;
 }
 
 /** What HTTP headers state about the body. A proxy may have decided by them, so they must agree with the body. */
@@ -23,12 +33,14 @@ export interface HeaderClaims {
   readonly revision?: string | undefined;
   readonly method?: string | undefined;
   readonly name?: string | undefined;
+  /** `Mcp-Param-<name>`: an argument of a tool, repeated for proxies. */
+  param?(name: string): string | undefined;
 }
 
 /** Newest first. Agreed on by `initialize`. */
-export const SHAKEN = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
+export const HANDSHAKE_REVISIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 /** Newest first. Stated by every request. */
-export const STATED = ["2026-07-28"] as const;
+export const STATELESS_REVISIONS = ["2026-07-28"] as const;
 
 /** The only revision with batches. Requests without the version header count as this one. */
 const BATCH_REVISION = "2025-03-26";
@@ -40,11 +52,14 @@ export const RPC = {
   unknownMethod: -32601,
   badParams: -32602,
   internal: -32603,
+  /** Until 2025-11-25; later ones are bad parameters. */
+  unknownResource: -32002,
   headerMismatch: -32020,
+  missingCapability: -32021,
   badRevision: -32022,
 } as const;
 
-const META = "io.modelcontextprotocol/";
+export const META = "io.modelcontextprotocol/";
 const metaKeys = ["protocolVersion", "clientInfo", "clientCapabilities"].map((name) => `${META}${name}`);
 
 /** The messages of a batch, undefined for a body that is no batch, or the refusal of the whole batch. */
@@ -59,30 +74,34 @@ export function readBatch(value: unknown, { revision }: HeaderClaims): readonly 
   return value;
 }
 
-/** A request or notification; or the answer to what is neither. */
-export function readMessage(value: unknown, claims: HeaderClaims): RpcRequest | RpcAnswer {
+/** A request, a notification or a reply; or the answer to what is none of them. */
+export function readMessage(value: unknown, claims: HeaderClaims): RpcRequest | RpcReply | RpcAnswer {
   if (!isRecord(value) || value["jsonrpc"] !== "2.0") return refusal(400, RPC.invalid, "no JSON-RPC 2.0 message");
   const { id, method, params = {} } = value;
-  // An answer to a question of ours: we ask none.
-  if (method === undefined && ("result" in value || "error" in value)) return { status: 202 };
+  if (method === undefined && ("result" in value || "error" in value)) return readReply(value);
   if (typeof method !== "string") return refusal(400, RPC.invalid, "method must be a string");
   if (id !== undefined && typeof id !== "string" && !Number.isSafeInteger(id))
     return refusal(400, RPC.invalid, "id must be a string or an integer");
   const request = { id: id as RpcId | undefined, method, params: isRecord(params) ? params : {}, revision: undefined };
   const meta = metaOf(params);
-  if (meta === undefined && !isStated(claims.revision)) return readShaken(request, params, claims);
+  if (meta === undefined && !isStateless(claims.revision)) return readHandshake(request, params, claims);
   // Notifications have no header rules and get no answer, so nothing is to be checked.
-  return id === undefined ? request : readStated(request, meta ?? {}, claims);
+  return id === undefined ? request : readStateless(request, meta ?? {}, claims);
 }
 
-function readShaken(request: RpcRequest, params: unknown, { revision }: HeaderClaims): RpcRequest | RpcAnswer {
-  const known: readonly string[] = SHAKEN;
+function readReply({ id, result: given, error }: Readonly<Record<string, unknown>>): RpcReply {
+  const message = isRecord(error) && typeof error["message"] === "string" ? error["message"] : "no reason given";
+  return { replyTo: id, result: isRecord(given) ? given : undefined, error: isRecord(given) ? undefined : message };
+}
+
+function readHandshake(request: RpcRequest, params: unknown, { revision }: HeaderClaims): RpcRequest | RpcAnswer {
+  const known: readonly string[] = HANDSHAKE_REVISIONS;
   if (revision !== undefined && !known.includes(revision) && request.method !== "initialize")
     return unknownRevision(revision, request.id);
   return isRecord(params) ? request : refusal(200, RPC.badParams, "params must be an object", request.id);
 }
 
-function readStated(
+function readStateless(
   request: RpcRequest,
   meta: Readonly<Record<string, unknown>>,
   claims: HeaderClaims,
@@ -93,7 +112,7 @@ function readStated(
   if (wrong !== undefined) return refusal(400, RPC.headerMismatch, `header mismatch: ${wrong}`, id);
   if (typeof stated !== "string")
     return refusal(400, RPC.badParams, `params._meta needs "${META}protocolVersion", a string`, id);
-  if (!isStated(stated)) return unknownRevision(stated, id);
+  if (!isStateless(stated)) return unknownRevision(stated, id);
   if (!isRecord(meta[`${META}clientCapabilities`]))
     return refusal(400, RPC.badParams, `params._meta needs "${META}clientCapabilities", an object`, id);
   return { ...request, revision: stated };
@@ -137,7 +156,7 @@ export function encodeHeader(text: string): string {
 
 const encoded = /^=\?base64\?(.*)\?=$/;
 
-function decodeHeader(value: string): string | undefined {
+export function decodeHeader(value: string): string | undefined {
   const base64 = encoded.exec(value)?.[1];
   if (base64 === undefined) return value;
   const bytes = Buffer.from(base64, "base64");
@@ -155,15 +174,15 @@ function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined 
   return isRecord(meta) && metaKeys.some((key) => Object.hasOwn(meta, key)) ? meta : undefined;
 }
 
-function isStated(revision: string | undefined): boolean {
-  const known: readonly (string | undefined)[] = STATED;
+function isStateless(revision: string | undefined): boolean {
+  const known: readonly (string | undefined)[] = STATELESS_REVISIONS;
   return known.includes(revision);
 }
 
 function unknownRevision(requested: string, id: RpcId | undefined): RpcAnswer {
   const shown = requested.slice(0, 40);
   return refusal(400, RPC.badRevision, `unsupported protocol version: ${shown}`, id, {
-    supported: [...STATED, ...SHAKEN],
+    supported: [...STATELESS_REVISIONS, ...HANDSHAKE_REVISIONS],
     requested: shown,
   });
 }
@@ -179,8 +198,11 @@ export function result(
   value: Readonly<Record<string, unknown>>,
   serverInfo: ServerInfo,
 ): RpcAnswer {
+  const own = isRecord(value["_meta"]) ? value["_meta"] : {};
   const whole =
-    revision === undefined ? value : { resultType: "complete", ...value, _meta: { [`${META}serverInfo`]: serverInfo } };
+    revision === undefined
+      ? value
+      : { resultType: "complete", ...value, _meta: { ...own, [`${META}serverInfo`]: serverInfo } };
   return { status: 200, body: { jsonrpc: "2.0", id, result: whole } };
 }
 

@@ -1,0 +1,240 @@
+// One connection to an MCP server for one workspace: opened by the first use, restarted after a crash with back-off.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client, Transport } from "@modelcontextprotocol/client";
+
+import { ToolError } from "../../core/error.ts";
+import { isRecord } from "../../core/record.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { ToolCall } from "../../tool/tool.ts";
+import { toFailure } from "./failure.ts";
+import { garbage } from "./result.ts";
+import { MAX_TOOLS, parseRemoteTool, type RemoteTool } from "./remote-tool.ts";
+import type { AnswerServer } from "./server-requests.ts";
+import { StdioTransport } from "./stdio.ts";
+
+export interface ConnectionOptions {
+  readonly id: string;
+  readonly timeoutMs: number;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** A fresh one for every attempt. */
+  transport(): Promise<Transport>;
+  readonly answer: AnswerServer;
+  /** After every connect and whenever the server says that its tools changed. */
+  onTools(tools: readonly RemoteTool[]): void;
+}
+
+export interface ServerFacts {
+  readonly name: string;
+  readonly version: string;
+  readonly protocol: string;
+}
+
+export interface Connection {
+  /** The answer to `tools/call`, unchecked. Rejects with `mcp.*`. */
+  call(tool: string, args: Record<string, unknown>, call: ToolCall): Promise<unknown>;
+  /** Connects unless it is connected, and returns the tools that the server declares now. */
+  tools(): Promise<readonly RemoteTool[]>;
+  facts(): Promise<ServerFacts>;
+  close(): Promise<void>;
+}
+
+interface Open {
+  readonly client: Client;
+  readonly transport: Transport;
+  readonly tools: readonly RemoteTool[];
+}
+
+const MAX_PAGES = 50;
+/** A call never takes longer, however much progress is reported. */
+const MAX_CALL_MS = 30 * 60_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+/** A shorter pause is waited for, a longer one is reported. */
+const PATIENCE_MS = 2_000;
+const PING_MS = 2_000;
+/** A program may have to be downloaded and compiled first, so its start may take longer than a call. */
+const MIN_START_MS = 30_000;
+
+export function createConnection(options: ConnectionOptions): Connection {
+  const { id, timeoutMs, clock, log } = options;
+  const startMs = Math.max(timeoutMs, MIN_START_MS);
+  const hint = `openclaw mcp test ${id}`;
+  const active = new Set<ToolCall>();
+  let opening: Promise<Open> | undefined;
+  let failures = 0;
+  let retryAt = 0;
+  let isClosed = false;
+  /** Set after a call that got no answer, until it is known whether the server still works. */
+  let checking: Promise<void> | undefined;
+
+  const failed = (): void => {
+    opening = undefined;
+    failures += 1;
+    // The first restart is immediate.
+    const pause = failures < 2 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 2));
+    retryAt = clock.ticks() + pause;
+  };
+
+  const open = async (): Promise<Open> => {
+    if (isClosed) throw new ToolError("mcp.closed", `MCP server ${id} is being stopped`, { hint });
+    await checking;
+    if (opening !== undefined) return opening;
+    const pause = retryAt - clock.ticks();
+    if (pause > PATIENCE_MS)
+      throw new ToolError(
+        "mcp.resting",
+        `MCP server ${id} failed ${failures} times in a row; the next attempt is in ${Math.ceil(pause / 1000)} s`,
+        { hint },
+      );
+    if (pause > 0) {
+      await sleep(pause);
+      return open();
+    }
+    const attempt = connect();
+    opening = attempt;
+    attempt.catch(failed);
+    return attempt;
+  };
+
+  const connect = async (): Promise<Open> => {
+    const { Client: SdkClient } = await import("@modelcontextprotocol/client");
+    const transport = await options.transport();
+    const client = new SdkClient(
+      { name: "openclaw", version: options.version },
+      { capabilities: { roots: {}, sampling: {}, elicitation: {} }, ...negotiation(transport) },
+    );
+    options.answer(client, () => [...active].at(-1));
+    client.onerror = (error) => log.debug(`MCP server ${id}: ${error.message}`);
+    try {
+      await client.connect(transport, { timeout: startMs });
+      const tools = await listTools(client, id, startMs);
+      client.onclose = () => {
+        log.info(`MCP server ${id} ${endOf(transport) ?? "closed the connection"}`);
+        failed();
+      };
+      client.setNotificationHandler("notifications/tools/list_changed", () => relist(client));
+      options.onTools(tools);
+      return { client, transport, tools };
+    } catch (error) {
+      await client.close().catch((cause: unknown) => log.debug(`MCP server ${id} did not close`, { error: cause }));
+      throw toFailure(error, { id, timeoutMs: startMs, end: endOf(transport) });
+    }
+  };
+
+  const relist = async (client: Client): Promise<void> => {
+    try {
+      const tools = await listTools(client, id, timeoutMs);
+      const current = await opening;
+      if (current?.client === client) opening = Promise.resolve({ ...current, tools });
+      options.onTools(tools);
+    } catch (error) {
+      log.warn(`the changed tools of MCP server ${id} could not be read`, { error, hint });
+    }
+  };
+
+  const drop = async (current: Open): Promise<void> => {
+    current.client.onclose = undefined;
+    opening = undefined;
+    await current.client.close().catch((error: unknown) => log.debug(`MCP server ${id} did not close`, { error }));
+  };
+
+  /** A program that answers no ping is stopped, so that the next call gets a new one. */
+  const checkAlive = (current: Open): void => {
+    if (!(current.transport instanceof StdioTransport) || checking !== undefined) return;
+    checking = current.client
+      .ping({ timeout: PING_MS })
+      .then(
+        () => undefined,
+        () => drop(current),
+      )
+      .finally(() => {
+        checking = undefined;
+      });
+  };
+
+  const send = async (current: Open, tool: string, args: Record<string, unknown>, call: ToolCall): Promise<unknown> =>
+    current.client.request(
+      { method: "tools/call", params: { name: tool, arguments: args } },
+      {
+        signal: call.signal,
+        timeout: timeoutMs,
+        resetTimeoutOnProgress: true,
+        maxTotalTimeout: Math.max(timeoutMs, MAX_CALL_MS),
+        onprogress: ({ progress, total, message }) => {
+          call.client?.report(progress, total, message);
+          const text = message ?? (total === undefined ? String(progress) : `${progress} of ${total}`);
+          call.progress({ content: [{ type: "text", text: text.slice(0, 1_000) }] });
+        },
+      },
+    );
+
+  return {
+    async call(tool, args, call) {
+      for (let isRetry = false; ; isRetry = true) {
+        const current = await open();
+        active.add(call);
+        try {
+          const result = await send(current, tool, args, call);
+          failures = 0;
+          return result;
+        } catch (error) {
+          // The server forgot the session, so it did not run the call.
+          if (statusOf(error) === 404 && !isRetry) {
+            await drop(current);
+            continue;
+          }
+          if (codeOf(error) === "REQUEST_TIMEOUT") checkAlive(current);
+          throw toFailure(error, { id, timeoutMs, end: opening === undefined ? endOf(current.transport) : undefined });
+        } finally {
+          active.delete(call);
+        }
+      }
+    },
+    async tools() {
+      return (await open()).tools;
+    },
+    async facts() {
+      const { client } = await open();
+      const { name = "", version = "" } = client.getServerVersion() ?? {};
+      return { name, version, protocol: client.getNegotiatedProtocolVersion() ?? "" };
+    },
+    async close() {
+      isClosed = true;
+      const current = await opening?.catch(() => undefined);
+      if (current !== undefined) await drop(current);
+    },
+  };
+}
+
+/** Over HTTP the newest revision is tried first; programs are asked in the form that all of them know. */
+function negotiation(transport: Transport): object {
+  return transport instanceof StdioTransport ? {} : { versionNegotiation: { mode: "auto" } };
+}
+
+const endOf = (transport: Transport): string | undefined =>
+  transport instanceof StdioTransport ? transport.describeEnd() : undefined;
+
+const codeOf = (error: unknown): unknown => (isRecord(error) ? error["code"] : undefined);
+
+const statusOf = (error: unknown): unknown => (isRecord(error) ? error["status"] : undefined);
+
+async function listTools(client: Client, id: string, timeoutMs: number): Promise<RemoteTool[]> {
+  if (client.getServerCapabilities()?.tools === undefined) return [];
+  const tools = new Map<string, RemoteTool>();
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES && tools.size < MAX_TOOLS; page += 1) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await client.request({ method: "tools/list", params }, { timeout: timeoutMs });
+    if (!Array.isArray(answer.tools)) throw garbage(id, "tools is not a list");
+    for (const raw of answer.tools) {
+      const tool = parseRemoteTool(raw);
+      if (tool !== undefined && !tools.has(tool.name)) tools.set(tool.name, tool);
+    }
+    cursor = answer.nextCursor;
+    if (cursor === undefined) break;
+  }
+  return [...tools.values()].slice(0, MAX_TOOLS);
+}
