@@ -1,4 +1,4 @@
-// Scripts run apart: whatever they do, the caller gets an answer or an error in time, and the next call works.
+// Scripts in a thread: for any misbehavior, the caller gets an error in time, and the next call works.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ function plan(text: string, exportName?: string) {
   return { file, exportName, what: "it", log };
 }
 
-test("the default or a named function, also in TypeScript; result and argument come back as data", async () => {
+test("calls the default or a named function, also in TypeScript, and returns result and argument as data", async () => {
   const typed = plan("export default (x: { n: number }): number => { x.n += 1; return x.n * 2; };");
   assert.deepEqual(await callScript(typed, { n: 1 }, 5000), { result: 4, argument: { n: 2 } });
   const named = plan("export const other = async () => undefined;", "other");
@@ -43,12 +43,12 @@ const broken: readonly (readonly [string, RegExp])[] = [
   ["const loop = {}; loop.loop = loop; export default () => loop;", /circular/i],
   [
     "import { parentPort } from 'node:worker_threads'; export default () => { for (const m of [null, 7, { id: 1, json: '{' }]) parentPort.postMessage(m); };",
-    /no JSON/,
+    /not JSON/,
   ],
   ["export default () => { const all = []; for (;;) all.push(new Array(1e6).fill(1)); };", /longer|memory|ended/i],
 ];
 
-test("whatever breaks inside is one error outside, and in time", async () => {
+test("reports any failure of a script as one error, in time", async () => {
   for (const [text, words] of broken) {
     const deadlineMs = words.source.startsWith("longer") ? 600 : 20_000;
     const { message } = await callScript(plan(text), {}, deadlineMs).then(
@@ -59,7 +59,7 @@ test("whatever breaks inside is one error outside, and in time", async () => {
   }
 });
 
-test("an open script keeps its state while it behaves, and starts anew after it did not", async () => {
+test("keeps the state of an open script until it fails, and then starts it again", async () => {
   const script = openScript(
     plan("let n = 0; export default ({ die }) => { if (die) throw new Error('dead'); return ++n; };"),
   );
@@ -71,7 +71,7 @@ test("an open script keeps its state while it behaves, and starts anew after it 
   await script.close();
 });
 
-test("a thread that ended between two calls is started anew", async () => {
+test("starts a thread again that ended between two calls", async () => {
   const script = openScript(plan("export default () => { setTimeout(() => process.exit(), 20); return 1; };"));
   assert.equal((await script.call({}, 60_000)).result, 1);
   await new Promise((resolve) => setTimeout(resolve, 2000));
@@ -79,7 +79,7 @@ test("a thread that ended between two calls is started anew", async () => {
   await script.close();
 });
 
-test("it sees the environment it is given and no other", async () => {
+test("passes only the given environment to a script", async () => {
   process.env["SCRIPT_TEST_SECRET"] = "s";
   const answer = await callScript({ ...plan("export default () => process.env;"), env: { OWN: "1" } }, {}, 60_000);
   assert.deepEqual(answer.result, { OWN: "1" });

@@ -1,4 +1,4 @@
-// Runs the owner's scripts in a thread of their own, with a deadline and without the gateway's secrets.
+// Runs the owner's scripts in their own thread, with a deadline and without the gateway's secrets.
 import { pathToFileURL } from "node:url";
 
 import { OpenClawError } from "../core/error.ts";
@@ -142,20 +142,20 @@ interface Reply {
 
 function replyOf(message: unknown): Reply {
   const { id, json, error } = (message ?? {}) as { id?: unknown; json?: unknown; error?: unknown };
-  const reply = { id: typeof id === "number" ? id : 0, error: typeof error === "string" ? error : "no answer came" };
+  const reply = { id: typeof id === "number" ? id : 0, error: typeof error === "string" ? error : "no result arrived" };
   if (typeof json !== "string" || json.length > MAX_ANSWER_CHARS) return reply;
   try {
     const answer: unknown = JSON.parse(json);
     return typeof answer === "object" && answer !== null ? { ...reply, answer: answer as ScriptAnswer } : reply;
   } catch {
-    return { ...reply, error: "its answer is no JSON" };
+    return { ...reply, error: "its result is not JSON" };
   }
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function failed({ what, file }: ScriptPlan, code: string, why: string): OpenClawError {
-  return new OpenClawError(code, `${what} failed: ${why.slice(0, 500)}`, { hint: `mend ${file}` });
+  return new OpenClawError(code, `${what} failed: ${why.slice(0, 500)}`, { hint: `fix ${file}` });
 }
 
 // Plain JavaScript as text, because a bundle has no second file to start a thread from.
@@ -170,7 +170,7 @@ parentPort.on("message", async ({ id, argument }) => {
     if (typeof found !== "function") throw new Error("it has no function exported as " + workerData.exportName);
     const result = await found(argument);
     const json = JSON.stringify({ result, argument });
-    if (json.length > workerData.maxChars) throw new Error("its answer is too long");
+    if (json.length > workerData.maxChars) throw new Error("its result is too long");
     parentPort.postMessage({ id, json });
   } catch (error) {
     parentPort.postMessage({ id, error: wordsOf(error) });

@@ -12,13 +12,13 @@ export function readCard(text: string, folderName: string): HookCard {
   const { fields } = parseFrontMatter(text);
   const name = textAt(fields, "name") ?? folderName;
   if (!namePattern.test(name))
-    throw bad(`"${visible(name, 60)}" cannot be the name of a hook: small letters, digits, - and _`);
+    throw bad(`"${visible(name, 60)}" is not a valid hook name: use lower-case letters, digits, - and _`);
   const metadata = mapAt(fields, "metadata");
   const own = mapAt(metadata, "openclaw");
   const events = textsAt(own, "events");
-  const strange = events.find((event) => !knownEvents.includes(event));
-  if (events.length === 0) throw bad("metadata.openclaw.events names no event");
-  if (strange !== undefined) throw bad(`there is no event "${visible(strange, 60)}"; known: ${knownEvents.join(", ")}`);
+  const unknown = events.find((event) => !knownEvents.includes(event));
+  if (events.length === 0) throw bad("metadata.openclaw.events is empty");
+  if (unknown !== undefined) throw bad(`there is no event "${visible(unknown, 60)}"; known: ${knownEvents.join(", ")}`);
   const emoji = textAt(own, "emoji");
   const homepage = textAt(own, "homepage") ?? textAt(fields, "homepage");
   const exportName = textAt(own, "export");
@@ -52,7 +52,7 @@ function mapAt(fields: Fields, key: string): Fields {
   const value = Object.hasOwn(fields, key) ? fields[key] : undefined;
   if (value === undefined || value === null) return {};
   if (typeof value === "object" && !Array.isArray(value)) return value as Fields;
-  throw bad(`${key} must be keys and values`);
+  throw bad(`${key} must be an object`);
 }
 
 function textAt(fields: Fields, key: string): string | undefined {
@@ -67,9 +67,9 @@ function textsAt(fields: Fields, key: string): readonly string[] {
   if (value === undefined || value === null) return [];
   if (typeof value === "string") return [value];
   if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
-  throw bad(`${key} must be a list of words`);
+  throw bad(`${key} must be a list of texts`);
 }
 
 function bad(message: string): OpenClawError {
-  return new OpenClawError("hook.bad", message, { hint: "mend its HOOK.md" });
+  return new OpenClawError("hook.bad", message, { hint: "fix its HOOK.md" });
 }

@@ -1,4 +1,4 @@
-// Which hooks are found where, which of two with the same name counts, and why one does not run.
+// Which hooks are found where, which of two with the same name wins, and why one does not run.
 import assert from "node:assert/strict";
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -53,7 +53,7 @@ const on = (...names: string[]): object => ({
   entries: Object.fromEntries(names.map((name) => [name, { enabled: true }])),
 });
 
-test("the state folder comes before ours, ours before extra folders; a workspace only with a pin", (t) => {
+test("prefers the state folder to bundled hooks and those to extra folders; a workspace only with a pin", (t) => {
   const { put, rows, state, home, workspace } = place(t);
   const extra = join(home, "extra");
   put(extra, "boot-md");
@@ -77,7 +77,7 @@ test("the state folder comes before ours, ours before extra folders; a workspace
   assert.deepEqual([pinned["session-memory"]?.source, pinned["session-memory"]?.runs], ["workspace", true]);
 });
 
-test("none runs unless both switches are on", (t) => {
+test("runs no hook unless both switches are on", (t) => {
   const { put, rows, state } = place(t);
   put(join(state, "hooks"), "mine");
   const entries = { mine: { enabled: true } };
@@ -92,7 +92,7 @@ test("none runs unless both switches are on", (t) => {
   assert.equal(rows({ enabled: true, entries })["mine"]?.runs, true);
 });
 
-test("a folder inside a workspace needs a pin, whichever way it is named", (t) => {
+test("requires a pin for a folder inside a workspace, also through a link", (t) => {
   const { put, rows, state, home, workspace } = place(t);
   put(join(workspace, "tools"), "inner");
   symlinkSync(join(workspace, "tools"), join(home, "looks-safe"));
@@ -102,10 +102,10 @@ test("a folder inside a workspace needs a pin, whichever way it is named", (t) =
   }
   put(join(state, "hooks"), "mine");
   const wide = rows(on("mine"), { agents: { defaults: { workspace: home } } })["mine"];
-  assert.deepEqual([wide?.needsPin, wide?.runs], [true, false], "a workspace that holds the state folder");
+  assert.deepEqual([wide?.needsPin, wide?.runs], [true, false], "a workspace that contains the state folder");
 });
 
-test("links, second names, and what others may write do not run", (t) => {
+test("does not run links, hard links, and files that other users can write", (t) => {
   const { put, rows, state, home } = place(t);
   const hooks = join(state, "hooks");
   const spoil: Record<string, (own: string) => void> = {
@@ -128,7 +128,7 @@ test("links, second names, and what others may write do not run", (t) => {
   }
 });
 
-test("a pin holds for every file; what runs is a copy of what was compared", (t) => {
+test("compares every file with the pin, and runs a copy of what was compared", (t) => {
   const { put, rows, workspace, state } = place(t);
   const own = put(join(workspace, "hooks"), "pinned");
   writeFileSync(join(own, "part.js"), "export const n = 1;");
@@ -150,7 +150,7 @@ test("a pin holds for every file; what runs is a copy of what was compared", (t)
   }
 });
 
-test("what a hook requires is looked at, unless it says always", (t) => {
+test("checks the requirements of a hook, unless it sets always", (t) => {
   const { put, rows, state } = place(t);
   const hooks = join(state, "hooks");
   const needs =
@@ -170,7 +170,7 @@ test("what a hook requires is looked at, unless it says always", (t) => {
   assert.deepEqual(less?.missing, ["system plan9", "program no-such-x"]);
 });
 
-test("a card says what it is, or is refused with the reason", () => {
+test("reads a card, or rejects it with the reason", () => {
   const full = `---
 name: full
 description: "All of it"
@@ -190,11 +190,11 @@ metadata:
     requires: { bins: [], anyBins: [], env: [], config: [], os: [] },
   });
   const wrong: readonly (readonly [string, RegExp])[] = [
-    ["name: ../up", /cannot be the name/],
-    ["name: x", /names no event/],
+    ["name: ../up", /is not a valid hook name/],
+    ["name: x", /events is empty/],
     ["metadata: { openclaw: { events: [tool:call] } }", /no event "tool:call"/],
-    ["metadata: text", /metadata must be keys/],
-    ["metadata: { openclaw: { events: [command], requires: { bins: [1] } } }", /bins must be a list of words/],
+    ["metadata: text", /metadata must be an object/],
+    ["metadata: { openclaw: { events: [command], requires: { bins: [1] } } }", /bins must be a list of texts/],
     ["name: 5\nmetadata: { openclaw: { events: [command] } }", /name must be text/],
   ];
   for (const [text, words] of wrong) assert.throws(() => readCard(`---\n${text}\n---\n`, "folder"), words, text);

@@ -37,7 +37,7 @@ export function discoverHooks(places: HookPlaces): readonly HookRow[] {
 
 /** All hooks in the order of their locations, including those that another one replaces. */
 export function findHooks(places: HookPlaces): readonly HookRow[] {
-  return [...usual(places), ...extras(places)];
+  return [...regularHooks(places), ...extras(places)];
 }
 
 export function entryOf(config: Config, name: string) {
@@ -45,7 +45,7 @@ export function entryOf(config: Config, name: string) {
   return (Object.hasOwn(entries, name) ? entries[name] : undefined) ?? {};
 }
 
-function usual(places: HookPlaces): HookRow[] {
+function regularHooks(places: HookPlaces): HookRow[] {
   const { config, paths, bundled } = places;
   const workspaces = [...new Set(agentIds(config).map((id) => workspaceOf(config, id, paths)))];
   return [
@@ -84,7 +84,7 @@ function rowOf(places: HookPlaces, folder: string, source: HookSource): HookRow 
     const card = readCard(readFileSync(join(folder, "HOOK.md"), "utf8"), basename(folder));
     const file = scripts.map((name) => join(folder, name)).find((path) => existsSync(path));
     if (file === undefined)
-      return finish(places, card, { source, folder, needsPin }, `it has none of ${scripts.join(", ")}`);
+      return finish(places, card, { source, folder, needsPin }, `it has no script: ${scripts.join(", ")}`);
     if (!needsPin) requireOwn(file, "file");
     return finish(places, card, { source, folder, file, needsPin, ...(digest === undefined ? {} : { digest }) });
   } catch (error) {
@@ -120,12 +120,14 @@ function finish({ config, env }: HookPlaces, card: HookCard, found: Found, wrong
 
 function pinProblem({ needsPin, digest }: Found, pin: string | undefined, name: string): string | undefined {
   if (!needsPin)
-    return pin === undefined ? undefined : "it is pinned, but what was pinned lay in a workspace and is gone";
+    return pin === undefined
+      ? undefined
+      : "it is pinned, but the pinned version was in a workspace and no longer exists";
   if (pin === undefined)
-    return `agents can write where it lies; a person must enable it: openclaw hooks enable ${name}`;
+    return `agents can write its folder, so a person must enable it: openclaw hooks enable ${name}`;
   return digest === pin
     ? undefined
-    : `it was changed since it was enabled; look at it, then: openclaw hooks enable ${name}`;
+    : `it has changed since it was enabled; review it, then run: openclaw hooks enable ${name}`;
 }
 
 function isInWorkspace(folder: string, { config, paths }: HookPlaces): boolean {

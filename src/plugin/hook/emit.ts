@@ -8,7 +8,7 @@ import type { Config } from "../../config/schema/index.ts";
 import { openScript, type Script } from "../script.ts";
 import type { BundledHook } from "./bundled/bundled.ts";
 import { discoverHooks, entryOf } from "./discover.ts";
-import type { BootstrapFile, Heard, HookEvent, HookRow, Occurrence } from "./hook.ts";
+import type { BootstrapFile, HookResult, HookEvent, HookRow, Occurrence } from "./hook.ts";
 import { scriptOf } from "./pinned.ts";
 
 export interface EmitDeps {
@@ -22,7 +22,7 @@ export interface EmitDeps {
 
 export interface Emitter {
   /** Never throws. */
-  emit(occurrence: Occurrence): Promise<Heard>;
+  emit(occurrence: Occurrence): Promise<HookResult>;
   close(): Promise<void>;
 }
 
@@ -34,14 +34,15 @@ const MAX_FILES = 20;
 export function createEmitter(deps: EmitDeps): Emitter {
   const { config, paths, env, log, bundled } = deps;
   const scripts = new Map<string, Script>();
-  // The list changes only with the config: a person decides what runs, not a file that changes.
+  // The list changes only with the config: a person decides what runs, not a changed file.
   let known: { readonly config: Config; readonly rows: readonly HookRow[] } | undefined;
   const rowsNow = async (): Promise<readonly HookRow[]> => {
     const now = config();
     if (known?.config === now) return known.rows;
     await closeScripts();
     const rows = discoverHooks({ config: now, paths, env, bundled: bundled.map(({ card }) => card) });
-    for (const { name, problem, enabled } of rows) if (enabled && problem) log.warn(`hook ${name} is off: ${problem}`);
+    for (const { name, problem, enabled } of rows)
+      if (enabled && problem) log.warn(`hook ${name} does not run: ${problem}`);
     known = { config: now, rows };
     return rows;
   };
@@ -76,7 +77,7 @@ export function createEmitter(deps: EmitDeps): Emitter {
       const messages: string[] = [];
       let { bootstrapFiles } = occurrence.context;
       try {
-        for (const row of (await rowsNow()).filter((each) => hears(each, occurrence))) {
+        for (const row of (await rowsNow()).filter((each) => receives(each, occurrence))) {
           const event = eventOf(occurrence, bootstrapFiles, deps);
           const changed = await tell(row, event).catch((error: unknown) => {
             log.warn(`hook ${row.name} failed at ${occurrence.type}:${occurrence.action}`, { error });
@@ -85,7 +86,10 @@ export function createEmitter(deps: EmitDeps): Emitter {
           bootstrapFiles = filesIn(changed) ?? bootstrapFiles;
         }
       } catch (error) {
-        log.error("hooks could not be told of an event", { error, event: `${occurrence.type}:${occurrence.action}` });
+        log.error("hooks could not be called for an event", {
+          error,
+          event: `${occurrence.type}:${occurrence.action}`,
+        });
       }
       return { messages: messages.slice(0, MAX_MESSAGES), ...(bootstrapFiles === undefined ? {} : { bootstrapFiles }) };
     },
@@ -94,7 +98,7 @@ export function createEmitter(deps: EmitDeps): Emitter {
 }
 
 /** Hooks of a workspace get only events of that workspace. */
-function hears({ runs, events, source, folder }: HookRow, { type, action, context }: Occurrence): boolean {
+function receives({ runs, events, source, folder }: HookRow, { type, action, context }: Occurrence): boolean {
   const isFar =
     source === "workspace" &&
     context.workspaceDir !== undefined &&

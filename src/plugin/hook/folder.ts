@@ -1,4 +1,4 @@
-// The files of one hook: plain, few, writable by the owner only; and their digest.
+// The files of one hook: regular, few, writable by the owner only; and their digest.
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -47,9 +47,9 @@ function readInto(
     const path = join(folder, entry.name);
     const name = inside === "" ? entry.name : `${inside}/${entry.name}`;
     if (entry.isDirectory()) readInto(files, path, name, room, depth + 1);
-    else if (!entry.isFile()) throw bad(path, "is a link, or no plain file");
+    else if (!entry.isFile()) throw bad(path, "is a link, or not a regular file");
     else files.set(name, readPlain(path, room));
-    if (files.size > MAX_FILES) throw bad(folder, `holds more than ${MAX_FILES} files`);
+    if (files.size > MAX_FILES) throw bad(folder, `contains more than ${MAX_FILES} files`);
   }
 }
 
@@ -57,9 +57,9 @@ function readPlain(path: string, room: { left: number }): Buffer {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { size, nlink } = fstatSync(fd);
-    if (nlink > 1) throw bad(path, "has another name somewhere else (a hard link)");
+    if (nlink > 1) throw bad(path, "has more than one hard link");
     room.left -= size;
-    if (room.left < 0) throw bad(path, `and the rest are larger than ${MAX_BYTES} bytes`);
+    if (room.left < 0) throw bad(path, `and the other files add up to more than ${MAX_BYTES} bytes`);
     return readFileSync(fd);
   } finally {
     closeSync(fd);
@@ -67,5 +67,7 @@ function readPlain(path: string, room: { left: number }): Buffer {
 }
 
 function bad(path: string, why: string): OpenClawError {
-  return new OpenClawError("hook.bad", `${visible(path)} ${why}`, { hint: "hooks are plain files of their owner" });
+  return new OpenClawError("hook.bad", `${visible(path)} ${why}`, {
+    hint: "the files of a hook must be regular files that only the owner can write",
+  });
 }

@@ -86,7 +86,7 @@ export interface Occurrence {
   readonly context: Omit<HookContext, "cfg">;
 }
 
-export interface Heard {
+export interface HookResult {
   readonly messages: readonly string[];
   readonly bootstrapFiles?: readonly BootstrapFile[];
 }

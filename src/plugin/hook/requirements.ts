@@ -7,22 +7,22 @@ import type { Config } from "../../config/schema/index.ts";
 import { findProgram } from "../../exec/find-program.ts";
 import type { Requirements } from "./hook.ts";
 
-export interface Ground {
+export interface RequirementsContext {
   readonly config: Config;
   readonly env: Env;
 }
 
 /** One text per missing requirement. */
-export function missingOf({ bins, anyBins, env, config, os }: Requirements, ground: Ground): string[] {
-  const folders = (ground.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+export function missingOf({ bins, anyBins, env, config, os }: Requirements, context: RequirementsContext): string[] {
+  const folders = (context.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   const has = (bin: string): boolean => /^[\w.+-]+$/.test(bin) && findProgram(bin, folders) !== undefined;
   // A workspace always exists.
-  const isSet = (path: string): boolean => path === "workspace.dir" || Boolean(getAt(ground.config, parsePath(path)));
+  const isSet = (path: string): boolean => path === "workspace.dir" || Boolean(getAt(context.config, parsePath(path)));
   return [
     ...(os.length === 0 || os.includes(process.platform) ? [] : [`system ${os.join(" or ")}`]),
     ...bins.filter((bin) => !has(bin)).map((bin) => `program ${bin}`),
     ...(anyBins.length === 0 || anyBins.some(has) ? [] : [`one of the programs ${anyBins.join(", ")}`]),
-    ...env.filter((name) => !ground.env[name]).map((name) => `environment ${name}`),
+    ...env.filter((name) => !context.env[name]).map((name) => `environment ${name}`),
     ...config.filter((path) => !isSet(path)).map((path) => `config ${path}`),
   ];
 }

@@ -23,7 +23,7 @@ export function bootMd({ config, paths, turns, log }: BundledPorts): BundledHook
         await turns().post({
           runId: newId(),
           sessionKey: mainSessionKey(agentId, mainKeyOf(config())),
-          text: `The gateway has just started. Do what BOOT.md of your workspace says, which follows. If nothing needs saying, answer NO_REPLY.\n\n${text}`,
+          text: `The gateway has just started. Follow the instructions in BOOT.md of your workspace, quoted below. If there is nothing to report, answer NO_REPLY.\n\n${text}`,
           source: "hook",
           authorised: false,
           label: "BOOT.md",
@@ -33,7 +33,7 @@ export function bootMd({ config, paths, turns, log }: BundledPorts): BundledHook
   };
 }
 
-/** Empty when the file is missing or holds only headings. */
+/** Empty when the file is missing or contains only headings. */
 async function bootText(workspace: string): Promise<string> {
   if (!existsSync(workspace)) return "";
   const root = await openRoot({ root: workspace });

@@ -13,14 +13,17 @@ const card = (name: string, emoji: string, description: string, events: readonly
 export const sessionMemory = card(
   "session-memory",
   "💾",
-  "Writes the end of a session into memory/ when /new or /reset begins another.",
+  "Writes the end of a session to memory/ when /new or /reset starts another.",
   ["command:new", "command:reset"],
 );
-export const commandLogger = card("command-logger", "📝", "Keeps a line for each command in logs/commands.log.", [
+export const commandLogger = card("command-logger", "📝", "Writes one line per command to logs/commands.log.", [
   "command",
 ]);
-export const bootMd = card("boot-md", "🚀", "Lets each agent do what BOOT.md says when the gateway starts.", [
-  "gateway:startup",
-]);
+export const bootMd = card(
+  "boot-md",
+  "🚀",
+  "Lets each agent follow BOOT.md of its workspace when the gateway starts.",
+  ["gateway:startup"],
+);
 
 export const bundledCards: readonly HookCard[] = [bootMd, commandLogger, sessionMemory];

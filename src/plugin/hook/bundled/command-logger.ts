@@ -16,7 +16,7 @@ export function commandLogger({ paths, mask }: BundledPorts): BundledHook {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       const found = lstatSync(file, { throwIfNoEntry: false });
       if (found !== undefined && !found.isFile())
-        throw new OpenClawError("hook.bad", `${file} is no plain file`, { hint: `remove ${file}` });
+        throw new OpenClawError("hook.bad", `${file} is not a regular file`, { hint: `remove ${file}` });
       if ((found?.size ?? 0) > MAX_BYTES) renameSync(file, `${file}.1`);
       const { senderId = "unknown", commandSource = "unknown" } = context;
       const line = { timestamp: timestamp.toISOString(), action, sessionKey, senderId, source: commandSource };

@@ -14,7 +14,7 @@ import { sessionMemory as card } from "./cards.ts";
 const DEFAULT_MESSAGES = 15;
 const MAX_MESSAGES = 200;
 const MAX_MESSAGE_CHARS = 4000;
-/** Counts messages only; tool results and custom entries stand between them. */
+/** Only messages count; tool results and other entries lie between them. */
 const ENTRIES_PER_MESSAGE = 8;
 
 /** System lines before a message; their continuation lines are indented. */
@@ -27,8 +27,9 @@ export function sessionMemory({ config, store, mask, log }: BundledPorts): Bundl
     async run(event) {
       const { sessionId, workspaceDir } = event.context;
       if (sessionId === undefined || workspaceDir === undefined) return;
-      const wished = entryOf(config(), card.name) as { readonly messages?: unknown };
-      const count = typeof wished.messages === "number" ? Math.min(wished.messages, MAX_MESSAGES) : DEFAULT_MESSAGES;
+      const settings = entryOf(config(), card.name) as { readonly messages?: unknown };
+      const count =
+        typeof settings.messages === "number" ? Math.min(settings.messages, MAX_MESSAGES) : DEFAULT_MESSAGES;
       const entries = await store.transcript.tail(sessionId, count * ENTRIES_PER_MESSAGE);
       const lines = entries.flatMap(lineOf).slice(-count);
       if (lines.length === 0) return;
@@ -38,13 +39,13 @@ export function sessionMemory({ config, store, mask, log }: BundledPorts): Bundl
   };
 }
 
-interface Spoken {
+interface SpokenLine {
   readonly who: "user" | "assistant";
   readonly text: string;
 }
 
 /** The conversation without commands, tools and system lines. */
-function lineOf({ type, body }: StoredEntry): Spoken[] {
+function lineOf({ type, body }: StoredEntry): SpokenLine[] {
   if (type !== "message") return [];
   const { role, content } = body as Message;
   if (role !== "user" && role !== "assistant") return [];
@@ -58,7 +59,7 @@ function lineOf({ type, body }: StoredEntry): Spoken[] {
   return [{ who: role, text: text.slice(0, MAX_MESSAGE_CHARS).toWellFormed() }];
 }
 
-function noteOf({ timestamp, sessionKey, context }: HookEvent, lines: readonly Spoken[]): string {
+function noteOf({ timestamp, sessionKey, context }: HookEvent, lines: readonly SpokenLine[]): string {
   const [day, time] = timestamp.toISOString().split("T");
   return [
     `# Session of ${day}, ended ${time?.slice(0, 8)} UTC`,
@@ -74,7 +75,7 @@ function noteOf({ timestamp, sessionKey, context }: HookEvent, lines: readonly S
 }
 
 /** The first significant words of the person, found without a model. */
-function slugOf(lines: readonly Spoken[]): string {
+function slugOf(lines: readonly SpokenLine[]): string {
   const first = lines.find(({ who }) => who === "user") ?? lines[0];
   const words = (first?.text ?? "").toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   const slug = words
