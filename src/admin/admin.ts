@@ -1,6 +1,6 @@
 // Administers the gateway from inside: restarts, config changes, overrides, updates. The engine loads with its first use.
-import { lazy } from "../base/lazy.ts";
-import { hasNotes } from "../session/restart-notes.ts";
+import { forwardTo, lazy } from "../base/lazy.ts";
+import { hasRestartNotes } from "../session/restart-notes.ts";
 import type { Admin } from "../tool/admin.ts";
 import type { AdminDeps } from "./deps.ts";
 import type { AdminEngine } from "./engine.ts";
@@ -27,21 +27,14 @@ export function openAdmin(deps: AdminDeps): OpenAdmin {
   return {
     restarts,
     admin: {
-      restart: async (ask, caller) => (await engine()).restart(ask, caller),
-      configGet: async (path) => (await engine()).configGet(path),
-      configSchema: async (path) => (await engine()).configSchema(path),
-      change: async (ask, caller) => (await engine()).change(ask, caller),
-      update: async (ask, caller) => (await engine()).update(ask, caller),
-      edit: async (path, edit) => (await engine()).edit(path, edit),
+      ...forwardTo(engine, "restart", "configGet", "configSchema", "change", "update", "edit"),
       overrides: {
         list: () => loaded?.overrides.list() ?? [],
-        set: async (path, text) => (await engine()).overrides.set(path, text),
-        unset: async (path) => (await engine()).overrides.unset(path),
-        reset: async () => (await engine()).overrides.reset(),
+        ...forwardTo(async () => (await engine()).overrides, "set", "unset", "reset"),
       },
     },
     async recover() {
-      if (!hasNotes(paths.state)) return;
+      if (!hasRestartNotes(paths.state)) return;
       // A note that cannot be delivered (a full disk) stays for the next start and must not keep this one from starting.
       await (
         await engine()

@@ -1,4 +1,4 @@
-// Config changes by agents: writes a harmless change at once; any other waits for approval and is written exactly once.
+// Config changes by agents: writes a harmless change immediately; any other waits for approval and is written exactly once.
 import { isDeepStrictEqual } from "node:util";
 
 import { OpenClawError, ToolError } from "../core/error.ts";
@@ -11,7 +11,7 @@ import { savedText } from "../config/save.ts";
 import { parseSource } from "../config/source.ts";
 import type { ApprovalHandler } from "../approval/handler.ts";
 import type { Approval } from "../approval/record.ts";
-import type { AdminAnswer, AdminCaller, ChangeAsk } from "../tool/admin.ts";
+import type { AdminAnswer, AdminCaller, ChangeRequest } from "../tool/admin.ts";
 import { trustOf } from "../session/provenance.ts";
 import { changeCard, type CardFacts } from "./change-card.ts";
 import type { AdminDeps } from "./deps.ts";
@@ -19,78 +19,70 @@ import type { Restarts } from "./restarts.ts";
 
 /** Stored with the approval: everything needed to make exactly this change, without the secrets of the file. */
 interface ChangeBody {
-  readonly action: ChangeAsk["action"];
+  readonly action: ChangeRequest["action"];
   readonly raw: string;
   readonly baseHash: string;
   /** Hash of the resulting text; no other text is written. */
   readonly nextHash: string;
   readonly note?: string;
   readonly delayMs?: number;
+  /** Gets the outcome instead of the session that asked. */
   readonly tell?: SessionKey;
-}
-
-export interface AgentChanges {
-  ask(ask: ChangeAsk, caller: AdminCaller): Promise<AdminAnswer>;
-  /** To be registered with the broker. */
-  readonly approvals: ApprovalHandler<CardFacts>;
 }
 
 /** Longer than for a command: the owner may be away, and the change is compared with the file again before it is written. */
 const ASK_MS = 30 * 60_000;
 
-export function createAgentChanges(deps: AdminDeps, restarts: Restarts): AgentChanges {
-  const { paths, settings, mask, broker } = deps;
-  const write = (ask: Pick<ChangeAsk, "action" | "raw">, options: ChangeOptions): ConfigChange =>
-    changeConfig(deps, (current) => nextTextOf(ask, current), options);
-  const approvals: ApprovalHandler<CardFacts> = {
+export class AgentChanges {
+  readonly #deps: AdminDeps;
+  readonly #restarts: Restarts;
+  /** To be registered with the broker. */
+  readonly approvals: ApprovalHandler<CardFacts> = {
     name: "config",
     kind: "config",
     canAllowAlways: false,
     card: changeCard,
-    async recheck({ asker }) {
-      await deps.recallTool(asker);
+    recheck: async ({ asker }) => {
+      await this.#deps.recallTool(asker);
     },
-    run: apply,
-    denied: (approval) => tellDenied(approval, approval.reason ?? "denied by the owner"),
-    interrupted,
+    run: (approval) => this.#apply(approval),
+    denied: (approval) => this.#reportDenied(approval, approval.reason ?? "denied by the owner"),
+    interrupted: (approval) => this.#reportInterrupted(approval),
   };
 
-  return {
-    async ask(ask, caller) {
-      const change = tried(() => write(ask, { baseHash: ask.baseHash, check: true }));
-      const { before, after } = change;
-      if (!change.changed)
-        return {
-          text: "The config already has these values. Nothing was written.",
-          details: factsOf(ask, after, false),
-        };
-      const touched = protectedChanges(sideOf(before), sideOf(after), caller.agent);
-      const isOwners = caller.turn === undefined || (await trustOf(deps.store, caller.turn)) === "owner";
-      if (touched.length > 0 || !isOwners) return askOwner(ask, caller, change, touched);
-      const calm = await restarts.isCalm();
-      tried(() => write(ask, { baseHash: before.hash }));
-      const facts = factsOf(ask, settings.read(), true);
-      if (!calm)
-        return {
-          text: "Written. Not restarted, because agents restarted the gateway too often recently; most settings apply without a restart.",
-          details: { ...facts, restart: null },
-        };
-      const { action, note, delayMs } = ask;
-      const restart = await restarts.ask({
-        kind: "config-apply",
-        mode: action,
-        delayMs,
-        message: note,
-        caller,
-        log: "config",
-      });
-      return { text: `Written. The gateway restarts in ${restart.delayMs} ms.`, details: { ...facts, restart } };
-    },
-    approvals,
-  };
+  constructor(deps: AdminDeps, restarts: Restarts) {
+    this.#deps = deps;
+    this.#restarts = restarts;
+  }
 
-  async function askOwner(
-    ask: ChangeAsk,
+  async ask(ask: ChangeRequest, caller: AdminCaller): Promise<AdminAnswer> {
+    const { store, settings } = this.#deps;
+    const change = asToolError(() => this.#write(ask, { baseHash: ask.baseHash, check: true }));
+    const { before, after } = change;
+    if (!change.changed)
+      return {
+        text: "The config already has these values. Nothing was written.",
+        details: factsOf(ask, after, false),
+      };
+    const touched = protectedChanges(sideOf(before), sideOf(after), caller.agent);
+    const isOwners = caller.turn === undefined || (await trustOf(store, caller.turn)) === "owner";
+    if (touched.length > 0 || !isOwners) return this.#askOwner(ask, caller, change, touched);
+    const isCalm = await this.#restarts.isCalm();
+    asToolError(() => this.#write(ask, { baseHash: before.hash }));
+    const facts = factsOf(ask, settings.read(), true);
+    if (!isCalm)
+      return {
+        text: "Written. Not restarted, because agents restarted the gateway too often recently; most settings apply without a restart.",
+        details: { ...facts, restart: null },
+      };
+    const { action, note, delayMs } = ask;
+    const plan = { kind: "config-apply", mode: action, delayMs, message: note, caller, log: "config" } as const;
+    const restart = await this.#restarts.ask(plan);
+    return { text: `Written. The gateway restarts in ${restart.delayMs} ms.`, details: { ...facts, restart } };
+  }
+
+  async #askOwner(
+    ask: ChangeRequest,
     caller: AdminCaller,
     { before, after }: ConfigChange,
     touched: readonly ProtectedChange[],
@@ -107,14 +99,14 @@ export function createAgentChanges(deps: AdminDeps, restarts: Restarts): AgentCh
     };
     const { agent, session } = caller;
     const asker = await caller.asker?.();
-    const facts = { action, before: before.raw, after: after.raw, file: paths.config, touched, note, caller };
+    const file = this.#deps.paths.config;
+    const facts = { action, before: before.raw, after: after.raw, file, touched, note, caller };
+    const request = { agent, session, timeoutMs: Math.min(timeoutMs ?? ASK_MS, ASK_MS), body, asker };
     const approval =
-      waiting(session, body) ??
-      (await broker
-        .ask(approvals, facts, { agent, session, timeoutMs: Math.min(timeoutMs ?? ASK_MS, ASK_MS), body, asker })
-        .catch((error: unknown) => {
-          throw error instanceof OpenClawError && error.code === "approval.too-long" ? tooLong(error) : error;
-        }));
+      this.#pendingFor(session, body) ??
+      (await this.#deps.broker.ask(this.approvals, facts, request).catch((error: unknown) => {
+        throw error instanceof OpenClawError && error.code === "approval.too-long" ? tooLong(error) : error;
+      }));
     const slug = approval.id.slice(0, 8);
     return {
       text: `${whyAsked(touched)} Waiting for the owner's approval (id ${slug}; /approve ${slug} allow-once|deny). Nothing is written yet. A System line reports the outcome; do not repeat the request.`,
@@ -131,33 +123,33 @@ export function createAgentChanges(deps: AdminDeps, restarts: Restarts): AgentCh
   }
 
   /** A repeated request joins the pending approval. */
-  function waiting(session: SessionKey, body: ChangeBody): Approval | undefined {
-    return broker
+  #pendingFor(session: SessionKey, body: ChangeBody): Approval | undefined {
+    return this.#deps.broker
       .pending()
       .find((one) => one.handler === "config" && one.session === session && isDeepStrictEqual(one.body, body));
   }
 
   /** Once started, the session gets the outcome exactly once, now or after the restart. */
-  async function apply(approval: Approval): Promise<string> {
+  async #apply(approval: Approval): Promise<string> {
     const body = approval.body as ChangeBody;
     try {
       // The owner approved this change of this text: both hashes must still match.
-      const { after } = write(body, { baseHash: body.baseHash, check: true });
+      const { after } = this.#write(body, { baseHash: body.baseHash, check: true });
       if (after.hash !== body.nextHash)
         throw new OpenClawError("config.conflict", "it would now write a text that the owner did not see");
-      write(body, { baseHash: body.baseHash });
+      this.#write(body, { baseHash: body.baseHash });
     } catch (error) {
       if (!(error instanceof OpenClawError)) throw error;
-      await tellDenied(approval, conflictText(error));
+      await this.#reportDenied(approval, conflictText(error));
       return `not applied: ${error.code}`;
     }
     const caller = { agent: approval.agent, session: approval.session, tell: body.tell } as AdminCaller;
-    const yes = `The owner allowed it (id=${approval.id}); the config is written.`;
-    await restarts.ask({
+    const allowed = `The owner allowed it (id=${approval.id}); the config is written.`;
+    await this.#restarts.ask({
       kind: "config-apply",
       mode: body.action,
       delayMs: body.delayMs,
-      message: body.note === undefined ? yes : `${yes}\nNote: ${body.note}`,
+      message: body.note === undefined ? allowed : `${allowed}\nNote: ${body.note}`,
       caller,
       log: "approved by the owner",
       stats: { approvalId: approval.id },
@@ -166,26 +158,30 @@ export function createAgentChanges(deps: AdminDeps, restarts: Restarts): AgentCh
   }
 
   /** The hash of the file shows how far the previous process got. */
-  async function interrupted(approval: Approval): Promise<void> {
-    if (restarts.wasDelivered(approval.id)) return;
+  async #reportInterrupted(approval: Approval): Promise<void> {
+    if (this.#restarts.wasDelivered(approval.id)) return;
     const { nextHash, baseHash } = (approval.body ?? {}) as Partial<ChangeBody>;
-    const { hash } = settings.read();
+    const { hash } = this.#deps.settings.read();
     if (hash === nextHash)
-      return tell(approval, `Config change applied (${nameOf(approval)}); the gateway stopped right after.`);
+      return this.#notify(approval, `Config change applied (${nameOf(approval)}); the gateway stopped right after.`);
     const why =
       hash === baseHash
         ? "the gateway stopped before it was written"
         : "the gateway stopped, and the file has changed since";
-    return tellDenied(approval, why);
+    return this.#reportDenied(approval, why);
   }
 
-  function tellDenied(approval: Approval, why: string): Promise<void> {
-    return tell(approval, `Config change denied (${nameOf(approval)}): ${why}. Nothing was written.`);
+  #reportDenied(approval: Approval, why: string): Promise<void> {
+    return this.#notify(approval, `Config change denied (${nameOf(approval)}): ${why}. Nothing was written.`);
   }
 
-  async function tell({ session, body }: Approval, text: string): Promise<void> {
+  async #notify({ session, body }: Approval, text: string): Promise<void> {
     const { tell: other } = (body ?? {}) as Partial<ChangeBody>;
-    await deps.wake().tell((other ?? session) as SessionKey, mask(text));
+    await this.#deps.wake().notify((other ?? session) as SessionKey, this.#deps.mask(text));
+  }
+
+  #write(ask: Pick<ChangeRequest, "action" | "raw">, options: ChangeOptions): ConfigChange {
+    return changeConfig(this.#deps, (current) => nextTextOf(ask, current), options);
   }
 }
 
@@ -198,7 +194,7 @@ function whyAsked(touched: readonly ProtectedChange[]): string {
 }
 
 /** Agents see the config with secrets redacted; `savedText` restores those that come back unchanged. */
-function nextTextOf({ action, raw }: Pick<ChangeAsk, "action" | "raw">, current: LoadedConfig): string {
+function nextTextOf({ action, raw }: Pick<ChangeRequest, "action" | "raw">, current: LoadedConfig): string {
   return action === "config.patch" ? patchText(current.raw, raw) : savedText(current, raw);
 }
 
@@ -207,12 +203,12 @@ function sideOf({ raw, parsed }: LoadedConfig): ConfigSide {
   return { source: "value" in source ? source.value : undefined, parsed };
 }
 
-function factsOf({ action }: ChangeAsk, { path, hash }: LoadedConfig, changed: boolean): Record<string, unknown> {
+function factsOf({ action }: ChangeRequest, { path, hash }: LoadedConfig, changed: boolean): Record<string, unknown> {
   return { ok: true, action, path, hash, changed };
 }
 
-/** As a tool error: the model can react to it. */
-function tried<T>(work: () => T): T {
+/** Rethrows as a tool error, so that the model reads the reason. */
+function asToolError<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

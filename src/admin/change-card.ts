@@ -5,10 +5,10 @@ import { unifiedDiff } from "../base/line-diff.ts";
 import type { ProtectedChange } from "../config/protected.ts";
 import { redactRaw } from "../config/redact.ts";
 import type { ApprovalCard } from "../protocol/approval.ts";
-import type { AdminCaller, ChangeAsk } from "../tool/admin.ts";
+import type { AdminCaller, ChangeRequest } from "../tool/admin.ts";
 
 export interface CardFacts {
-  readonly action: ChangeAsk["action"];
+  readonly action: ChangeRequest["action"];
   readonly before: string;
   readonly after: string;
   readonly file: string;

@@ -4,9 +4,9 @@ import { packageRoot } from "../base/version.ts";
 import { changeKey, effectText, readingsOf } from "../config/change.ts";
 import { ToolError } from "../core/error.ts";
 import { trustOf } from "../session/provenance.ts";
-import { tellNotes } from "../session/restart-notes.ts";
-import type { Admin, AdminAnswer, AdminCaller, UpdateAsk } from "../tool/admin.ts";
-import { createAgentChanges, type AgentChanges } from "./agent-changes.ts";
+import { deliverRestartNotes } from "../session/restart-notes.ts";
+import type { Admin, AdminAnswer, AdminCaller, UpdateRequest } from "../tool/admin.ts";
+import { AgentChanges } from "./agent-changes.ts";
 import type { AdminDeps } from "./deps.ts";
 import { createOverrides } from "./overrides.ts";
 import { showConfig, showSchema } from "./read-config.ts";
@@ -20,7 +20,7 @@ export interface AdminEngine extends Admin {
 
 export function createAdminEngine(deps: AdminDeps, restarts: Restarts): AdminEngine {
   const { settings, paths, mask, log } = deps;
-  const changes = createAgentChanges(deps, restarts);
+  const changes = new AgentChanges(deps, restarts);
   return {
     async restart({ delayMs, reason = "requested", note, person = false }, caller) {
       requireRestartAllowed(deps);
@@ -48,7 +48,7 @@ export function createAdminEngine(deps: AdminDeps, restarts: Restarts): AdminEng
     overrides: createOverrides(deps),
     approvals: changes.approvals,
     async deliverNotes() {
-      const notes = await tellNotes(paths.state, (session, text) => deps.wake().tell(session, mask(text)));
+      const notes = await deliverRestartNotes(paths.state, (session, text) => deps.wake().notify(session, mask(text)));
       restarts.deliveredAtStart(notes);
       for (const { kind, status, ts } of notes)
         log.info(`restarted for ${kind} (${status}), requested ${new Date(ts).toISOString()}`, {
@@ -58,7 +58,12 @@ export function createAdminEngine(deps: AdminDeps, restarts: Restarts): AdminEng
   };
 }
 
-async function update(deps: AdminDeps, restarts: Restarts, ask: UpdateAsk, caller: AdminCaller): Promise<AdminAnswer> {
+async function update(
+  deps: AdminDeps,
+  restarts: Restarts,
+  ask: UpdateRequest,
+  caller: AdminCaller,
+): Promise<AdminAnswer> {
   const { runUpdate, updateText } = await import("./update.ts");
   const { timeoutMs, signal, person = false } = ask;
   const permit = async (): Promise<void> => {

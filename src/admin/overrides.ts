@@ -1,4 +1,4 @@
-// Overrides of config keys while the gateway runs: never written, shown in /status, gone after a restart.
+// Overrides of config keys while the gateway runs: never written, shown in /status, dropped by a restart.
 import { OpenClawError } from "../core/error.ts";
 import { editText, type Edit } from "../config/edit.ts";
 import { readingsOf } from "../config/change.ts";

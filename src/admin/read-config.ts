@@ -58,9 +58,9 @@ const isBelow = (path: string, name: string): boolean => path.startsWith(`${name
 const depthBelow = (path: string, name: string): number => path.slice(name.length).match(/\.|\[/g)?.length ?? 0;
 
 function lineOf({ path, type, default: value, fallback, description }: KeyDescription): string {
-  const while_ = value === undefined ? fallback : JSON.stringify(value);
+  const shown = value === undefined ? fallback : JSON.stringify(value);
   const owner = protectedReason(path.replaceAll("[]", ".0").split(".")) === undefined ? "" : " [owner]";
-  return `${path}${owner}: ${type}${while_ === undefined ? "" : `, default ${while_}`}. ${description ?? ""}`.trimEnd();
+  return `${path}${owner}: ${type}${shown === undefined ? "" : `, default ${shown}`}. ${description ?? ""}`.trimEnd();
 }
 
 function schemaAt(path: readonly Segment[]): unknown {

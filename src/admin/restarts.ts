@@ -2,7 +2,7 @@
 import { systemClock } from "../base/clock.ts";
 import { ToolError } from "../core/error.ts";
 import type { SessionKey } from "../core/names.ts";
-import { leaveNote, type RestartNote } from "../session/restart-notes.ts";
+import { writeRestartNote, type RestartNote } from "../session/restart-notes.ts";
 import { entryOf } from "../session/session.ts";
 import type { AdminCaller } from "../tool/admin.ts";
 import type { AdminDeps } from "./deps.ts";
@@ -81,7 +81,7 @@ export function createRestarts({ store, paths, mask, restart }: AdminDeps): Rest
       doctorHint: "openclaw doctor",
       stats: { mode, root: paths.config, ...stats },
     };
-    const file = leaveNote(paths.state, note);
+    const file = writeRestartNote(paths.state, note);
     restart(log === undefined ? mode : `${mode}: ${log.slice(0, 200)}`, delayMs, { fresh: fresh === true });
     return { delayMs, note, file };
   };

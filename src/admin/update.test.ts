@@ -1,4 +1,4 @@
-// update.run with real git and real npm on checkouts of its own: what is changed, what is not, and what is said.
+// update.run with real git and npm on temporary checkouts.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -60,7 +60,7 @@ function checkout(build = "node -e \"require('fs').writeFileSync('built', proces
 const run = (root: string, signal = new AbortController().signal): Promise<UpdateReport> =>
   runUpdate({ root, env, mask: createMask(), signal });
 
-test("a checkout behind its upstream is fetched, rebased, installed and built, step by step", async () => {
+test("fetches, rebases, installs and builds a checkout that is behind its upstream", async () => {
   const { clone, publish } = checkout();
   publish({ "code.txt": "new\n" });
   const report = await run(clone);
@@ -76,7 +76,7 @@ test("a checkout behind its upstream is fetched, rebased, installed and built, s
   assert.match(updateText(report), /^Update ok\.\n[0-9a-f]{12} → [0-9a-f]{12}$/);
 });
 
-test("an up-to-date checkout, one with local changes and one without upstream are skipped and say why", async () => {
+test("skips a checkout that is up to date, has local changes or no upstream, with the reason", async () => {
   const { clone } = checkout();
   const same = await run(clone);
   assert.deepEqual([same.status, same.reason], ["skipped", "already up to date"]);
@@ -89,20 +89,20 @@ test("an up-to-date checkout, one with local changes and one without upstream ar
   assert.equal((await run(clone)).reason, "the branch follows no upstream");
 });
 
-test("a rebase that conflicts is taken back", async () => {
+test("aborts a rebase that conflicts", async () => {
   const { clone, publish } = checkout();
   writeFileSync(join(clone, "code.txt"), "mine\n");
   git(clone, "commit", "-qam", "mine");
   const before = git(clone, "rev-parse", "HEAD");
   publish({ "code.txt": "theirs\n" });
   const report = await run(clone);
-  assert.deepEqual([report.status, report.reason], ["error", "rebasing failed; the checkout is as it was"]);
+  assert.deepEqual([report.status, report.reason], ["error", "the rebase failed; the checkout is unchanged"]);
   assert.equal(git(clone, "rev-parse", "HEAD"), before);
   assert.equal(git(clone, "status", "--porcelain"), "");
   assert.equal(readFileSync(join(clone, "code.txt"), "utf8"), "mine\n");
 });
 
-test("a build that fails puts the old commit back and shows the end of what it said", async () => {
+test("restores the old commit after a failed build, and shows the end of its output", async () => {
   const { clone, publish } = checkout("node -e \"console.error('no such thing'); process.exit(3)\"");
   const before = git(clone, "rev-parse", "HEAD");
   publish({ "code.txt": "new\n" });
@@ -113,7 +113,7 @@ test("a build that fails puts the old commit back and shows the end of what it s
   assert.match(updateText({ ...report, steps: report.steps.filter(({ name }) => name === "build") }), /no such thing/);
 });
 
-test("an installed package is skipped with the command that updates it; nothing is run", async () => {
+test("skips an installed package with the command that updates it, and runs no command", async () => {
   const plain = join(folder, "plain");
   mkdirSync(plain);
   const report = await run(plain);
@@ -130,7 +130,7 @@ test("an installed package is skipped with the command that updates it; nothing 
   );
 });
 
-test("a stop ends the step under way and puts the old commit back", async () => {
+test("ends the current step on a stop and restores the old commit", async () => {
   const { clone, publish } = checkout(
     "node -e \"require('fs').writeFileSync('building', ''); setTimeout(() => {}, 60000)\"",
   );
@@ -147,7 +147,7 @@ test("a stop ends the step under way and puts the old commit back", async () => 
   assert.equal(git(clone, "rev-parse", "HEAD"), before);
 });
 
-test("the folder it would update is the one this code runs from", () => {
+test("updates the folder that this code runs from", () => {
   const { name } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")) as { name: string };
   assert.equal(name, "openclaw");
 });

@@ -1,4 +1,4 @@
-// update.run: brings a git checkout up to its upstream, step by step and reported; other installations say how.
+// update.run: updates a git checkout to its upstream step by step; for other installations it returns the command.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ export interface UpdateStep {
   readonly command: string;
   readonly ok: boolean;
   readonly durationMs: number;
-  /** The end of what it printed. */
+  /** The end of its output. */
   readonly tail: string;
 }
 
@@ -20,7 +20,7 @@ export interface UpdateReport {
   readonly status: "ok" | "skipped" | "error";
   readonly mode: "git" | "package";
   readonly root: string;
-  /** Why it was skipped, or what went wrong. */
+  /** Why it was skipped or failed. */
   readonly reason?: string;
   /** What a person can run instead. */
   readonly command?: string;
@@ -35,17 +35,17 @@ export interface UpdateContext {
   readonly mask: Mask;
   readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;
-  /** Throws when whoever asks may not; asked only when there is something to update. */
+  /** Throws when the caller may not update; called only for a git checkout. */
   readonly permit?: () => Promise<void>;
 }
 
 const DEFAULT_TIMEOUT_MS = 20 * 60_000;
-const TAKE_BACK_MS = 60_000;
+const UNDO_MS = 60_000;
 const TAIL_CHARS = 2000;
 
-/** Nothing is changed unless the checkout is clean; a step that fails puts the old commit back. */
-export async function runUpdate(room: UpdateContext): Promise<UpdateReport> {
-  const { root } = room;
+/** Changes only a clean checkout; a step that fails restores the old commit. */
+export async function runUpdate(context: UpdateContext): Promise<UpdateReport> {
+  const { root } = context;
   if (!existsSync(join(root, ".git"))) {
     return {
       status: "skipped",
@@ -56,8 +56,8 @@ export async function runUpdate(room: UpdateContext): Promise<UpdateReport> {
       steps: [],
     };
   }
-  await room.permit?.();
-  const { step, takeBack, steps, end } = openSteps(room);
+  await context.permit?.();
+  const { step, undo, steps, end } = openSteps(context);
   const report = (
     status: UpdateReport["status"],
     reason?: string,
@@ -87,17 +87,17 @@ export async function runUpdate(room: UpdateContext): Promise<UpdateReport> {
         command: `git -C ${root} branch -u origin/main`,
         before,
       });
-    if (!(await step("fetch", "git", ["fetch", "--prune"])).ok) return report("error", "fetching failed", { before });
+    if (!(await step("fetch", "git", ["fetch", "--prune"])).ok) return report("error", "the fetch failed", { before });
     const behind = await step("compare", "git", ["rev-list", "--count", "HEAD..@{upstream}"]);
     if (behind.tail === "0") return report("skipped", "already up to date", { before });
     if (!(await step("rebase", "git", ["rebase", "@{upstream}"])).ok) {
-      await takeBack("rebase abort", ["rebase", "--abort"]);
-      return report("error", "rebasing failed; the checkout is as it was", { before });
+      await undo("rebase abort", ["rebase", "--abort"]);
+      return report("error", "the rebase failed; the checkout is unchanged", { before });
     }
     const after = (await step("new commit", "git", ["rev-parse", "HEAD"])).tail;
     for (const [name, words] of buildSteps(root)) {
       if ((await step(name, "npm", words)).ok) continue;
-      await takeBack("go back", ["reset", "--hard", before]);
+      await undo("go back", ["reset", "--hard", before]);
       return report("error", `${name} failed; the checkout is back at the old commit`, { before });
     }
     return report("ok", undefined, { before, after });
@@ -112,13 +112,13 @@ export function updateText({ status, reason, command, before, after, steps }: Up
   const lines = [
     `Update ${status}${reason === undefined ? "" : `: ${reason}`}.`,
     ...(before !== undefined && after !== undefined ? [`${before.slice(0, 12)} → ${after.slice(0, 12)}`] : []),
-    ...(command === undefined ? [] : [`By hand: ${command}`]),
+    ...(command === undefined ? [] : [`To update by hand: ${command}`]),
     ...(status === "error" && failed !== undefined ? [`${failed.command}:\n${failed.tail}`] : []),
   ];
   return lines.join("\n");
 }
 
-/** What the package itself offers. */
+/** Commands of the package itself. */
 function buildSteps(root: string): readonly (readonly [name: string, words: readonly string[]])[] {
   const install = existsSync(join(root, "package-lock.json")) ? ["ci", "--no-audit", "--no-fund"] : ["install"];
   return [
@@ -130,8 +130,8 @@ function buildSteps(root: string): readonly (readonly [name: string, words: read
 interface Steps {
   readonly steps: readonly UpdateStep[];
   readonly step: (name: string, program: string, words: readonly string[]) => Promise<UpdateStep>;
-  /** Also when the time is over: half an update is worse than none. */
-  readonly takeBack: (name: string, words: readonly string[]) => Promise<UpdateStep>;
+  /** Runs also after the timeout, because half an update is worse than none. */
+  readonly undo: (name: string, words: readonly string[]) => Promise<UpdateStep>;
   readonly end: () => void;
 }
 
@@ -157,27 +157,39 @@ function openSteps({ root, env, mask, timeoutMs = DEFAULT_TIMEOUT_MS, signal }: 
     steps,
     end: () => clearTimeout(timer),
     step: (name, program, words) => take(name, program, words, stop),
-    takeBack: (name, words) => take(name, "git", words, AbortSignal.timeout(TAKE_BACK_MS)),
+    undo: (name, words) => take(name, "git", words, AbortSignal.timeout(UNDO_MS)),
   };
 }
 
-/** Only what these programs need of the environment: no keys of ours reach a build script. */
-const passed = ["PATH", "HOME", "USER", "LANG", "TMPDIR", "SSH_AUTH_SOCK", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"];
+/** The only variables that git and npm get, so that no API key reaches a build script. */
+const passedVariables = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LANG",
+  "TMPDIR",
+  "SSH_AUTH_SOCK",
+  "HTTPS_PROXY",
+  "HTTP_PROXY",
+  "NO_PROXY",
+];
 
 function ran(
   program: string,
   words: readonly string[],
   { root, env, signal }: { readonly root: string; readonly env: Env; readonly signal: AbortSignal },
 ): Promise<{ readonly ok: boolean; readonly output: string }> {
-  if (signal.aborted) return Promise.resolve({ ok: false, output: "stopped: the time is over" });
-  const kept = Object.fromEntries(passed.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+  if (signal.aborted) return Promise.resolve({ ok: false, output: "stopped: timed out" });
+  const kept = Object.fromEntries(
+    passedVariables.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+  );
   return new Promise((resolve) => {
     let output = "";
     const child = spawn(program, words, {
       cwd: root,
       env: { ...kept, GIT_TERMINAL_PROMPT: "0", CI: "1" },
       stdio: ["ignore", "pipe", "pipe"],
-      // A group of its own, so that what a build starts ends with it.
+      // In its own process group, so that child processes of a build end with it.
       detached: true,
     });
     const stop = (): void => {
@@ -202,7 +214,7 @@ function endGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch (error) {
-    // It has just ended by itself.
+    // It has already ended.
     if (errnoOf(error) !== "ESRCH") throw error;
   }
 }
