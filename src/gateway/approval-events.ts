@@ -7,12 +7,12 @@ import type { Hub } from "./hub.ts";
 
 const needs = "operator.approvals";
 
-/** Returns how to stop. */
+/** Returns a function that stops it. */
 export function announceApprovals(hub: Hub, broker: ApprovalBroker): () => void {
   const quiet = broker.watch({
     requested: (approval) => hub.broadcast("exec.approval.requested", toRequested(approval), { needs }),
     resolved(approval) {
-      // Clients know the time by themselves; nothing is sent when it is over, as recorded.
+      // Clients know the expiry time, so no event is sent for it, as recorded.
       if (approval.state === "expired") return;
       hub.broadcast("exec.approval.resolved", toResolved(approval), { needs });
     },

@@ -8,7 +8,7 @@ import type { Config } from "../config/schema/index.ts";
 export const DEFAULT_PORT = 18_789;
 
 export interface Binding {
-  /** The first one is the one we tell people. */
+  /** The first one is shown to people. */
   readonly hosts: readonly string[];
   readonly port: number;
 }
@@ -67,7 +67,7 @@ function portFromEnv(env: Env): number | undefined {
   });
 }
 
-/** Why an address could not be opened, and what helps. */
+/** Why an address could not be opened, and how to fix it. */
 export function cannotListen(cause: Error, host: string, port: number): OpenClawError {
   const taken = errnoOf(cause) === "EADDRINUSE";
   return new OpenClawError(

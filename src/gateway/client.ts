@@ -12,29 +12,29 @@ export interface Client {
   readonly deviceId: string | undefined;
   readonly info: ConnectParams["client"];
   readonly caps: readonly string[];
-  /** Of a node: what it offers, what its system lets it, and where its programs are. */
+  /** Of a node: what it offers, what its system permits, and where its programs are. */
   readonly commands: readonly string[];
   readonly permissions: Readonly<Record<string, boolean>> | undefined;
   readonly pathEnv: string | undefined;
-  /** Of a node: the owner approved these by now; it has those of them that it offers. */
+  /** Of a node: what the owner has approved; the node can use the part of it that it offers. */
   approve(abilities: NodeAbilities): void;
   readonly address: string;
   readonly local: boolean;
   readonly connectedAt: number;
-  /** Sessions its requests named: with many clients connected, only these stream to it. */
+  /** Sessions that its requests named: with many clients connected, text streams only to those. */
   readonly sessions: Set<string>;
   /** Aborts when the connection ends; work started for this client listens to it. */
   readonly gone: AbortSignal;
   /** Sends an event now. */
   send(frame: Frame): void;
-  /** Sends an event with the next flush, or in front of whatever is sent first. */
+  /** Sends an event with the next flush, before whatever is sent first. */
   queue(frame: Frame): void;
   flush(): void;
   answer(frame: Frame): void;
   close(code: number, reason: string): void;
 }
 
-/** Why work for a client is aborted. Made once: an error with its own stack for each would be most of the cost of leaving. */
+/** Why work for a client is aborted. Created once: an error with its own stack per request would be most of the cost. */
 export const clientLeft = new DOMException("the client disconnected", "AbortError");
 
 export function okFrame(id: string, payload: unknown): Frame {
@@ -48,7 +48,7 @@ export function errorFrame(id: string, error: WireError): Frame {
   return textFrame(JSON.stringify({ type: "res", id, ok: false, error }));
 }
 
-/** An event around a payload that is JSON already. */
+/** An event around a payload that is already JSON. */
 export function eventFrame(
   event: string,
   payload: string,
@@ -59,7 +59,7 @@ export function eventFrame(
   return textFrame(`{"type":"event","event":"${event}","payload":${payload}${number}${version}}`);
 }
 
-/** Close reasons are at most 123 bytes on the wire; the recorded ones are cut to 120. */
+/** Close reasons have at most 123 bytes on the wire; recorded ones are cut to 120. */
 export function closeReason(message: string): string {
   let cut = message.slice(0, 120);
   while (Buffer.byteLength(cut) > 120) cut = cut.slice(0, -1);

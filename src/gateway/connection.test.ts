@@ -1,4 +1,4 @@
-// One connection under pressure: a client that asks and does not read is not served beyond a bound, and loses nothing.
+// A connection under pressure: a client that does not read is served only up to a limit, and loses nothing.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -17,7 +17,7 @@ import { PreparedJson } from "./frame-bytes.ts";
 
 const LARGE = 100_000;
 
-/** A gateway's socket with two methods and nobody to refuse. */
+/** A gateway's socket with two methods that admits every client. */
 async function open() {
   let answered = 0;
   const dispatch = createDispatch(
@@ -79,7 +79,7 @@ const ask = (socket: WebSocket, method: string, count: number): void => {
   for (let i = 0; i < count; i++) socket.send(JSON.stringify({ type: "req", id: `q${i}`, method }));
 };
 
-/** Resolves with the ids in the order of the answers. */
+/** Resolves with the ids in the order of the responses. */
 function answers(socket: WebSocket, count: number): Promise<string[]> {
   const ids: string[] = [];
   return new Promise((resolve) =>
@@ -90,7 +90,7 @@ function answers(socket: WebSocket, count: number): Promise<string[]> {
   );
 }
 
-/** The number when it has stopped growing. */
+/** The number after it has stopped growing. */
 async function settled(count: () => number): Promise<number> {
   for (let last = -1, same = 0; ;) {
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -101,14 +101,14 @@ async function settled(count: () => number): Promise<number> {
 }
 
 for (const method of ["large", "prepared"]) {
-  test(`starts few requests of a client that does not read (${method} answers), and the rest when it reads`, async () => {
+  test(`starts few requests of a client that does not read (${method} responses), and the rest when it reads`, async () => {
     const { socket, answered } = await open();
     const total = 600;
     socket.pause();
     ask(socket, method, total);
     const started = await settled(answered);
-    // What the system buffers of a connection is not ours to choose; 60 MB of answers do not fit in it.
-    assert.ok(started < total / 2, `${started} of ${total} requests were answered to nobody`);
+    // The system's own buffer for a connection is not under our control; 60 MB of responses do not fit in it.
+    assert.ok(started < total / 2, `${started} of ${total} requests were started for a client that does not read`);
     const read = answers(socket, total);
     socket.resume();
     assert.deepEqual(
@@ -119,7 +119,7 @@ for (const method of ["large", "prepared"]) {
   });
 }
 
-test("answers a ping, and does not queue answers for a client that reads none", async () => {
+test("answers a ping, but does not queue pongs for a client that does not read", async () => {
   const { socket } = await open();
   socket.ping("there?");
   const [data] = (await once(socket, "pong")) as [Buffer];
@@ -127,7 +127,7 @@ test("answers a ping, and does not queue answers for a client that reads none", 
   let pongs = 0;
   socket.on("pong", () => (pongs += 1));
   socket.pause();
-  // 25 MB of answers: more than the system buffers of a connection.
+  // 25 MB of responses: more than the system buffers for a connection.
   const total = 200_000;
   const payload = Buffer.alloc(125);
   for (let i = 0; i < total; i++) socket.ping(payload);
@@ -136,5 +136,5 @@ test("answers a ping, and does not queue answers for a client that reads none", 
   socket.resume();
   ask(socket, "large", 1);
   await read;
-  assert.ok(pongs < total, `all ${pongs} answers to pings were queued`);
+  assert.ok(pongs < total, `all ${pongs} pongs were queued`);
 });

@@ -1,4 +1,4 @@
-// One socket from its first byte to its last: challenge, connect, then requests. Wrong turns end it as recorded.
+// One socket from its first byte to its last: challenge, connect, then requests. Violations close it as recorded.
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 
@@ -16,12 +16,12 @@ import type { FairQueue } from "./fair-queue.ts";
 import { textFrame } from "./frame-bytes.ts";
 import type { Admitted, Refused } from "./handshake.ts";
 import { offeredBy, within } from "./node-abilities.ts";
-import { createOutbox } from "./outbox.ts";
+import { createOutbox, type Outbox } from "./outbox.ts";
 import type { Peer } from "./peer.ts";
 
 const HANDSHAKE_MS = 10_000;
 const MAX_IN_FLIGHT = 256;
-/** No further request of a client is started while this much waits for it to be read. */
+/** No further request of a client is started while this many bytes wait to be read. */
 const MAX_UNREAD_BYTES = 262_144;
 
 export interface ConnectionDeps {
@@ -62,7 +62,7 @@ export function serveConnection(socket: WebSocket, raw: Duplex, peer: Peer, deps
   const deadline = setTimeout(() => end(CLOSE.normal, ""), HANDSHAKE_MS);
 
   socket.on("error", (error) => deps.log.debug("socket error", { error, address: peer.address }));
-  // The library would queue an answer to every ping, whether the client reads or not.
+  // The library would queue a pong for every ping, even if the client does not read.
   socket.on("ping", (data) => {
     if (outbox.waiting() <= MAX_UNREAD_BYTES) socket.pong(data);
   });
@@ -74,7 +74,7 @@ export function serveConnection(socket: WebSocket, raw: Duplex, peer: Peer, deps
   });
   socket.on("message", (bytes: RawData) => {
     if (client !== undefined) return enqueue(bytes, client);
-    if (connecting) return; // one connect is being judged; anything sent meanwhile is not ours to read
+    if (connecting) return; // a connect request is being checked; other data is ignored until then
     connecting = true;
     onFirst(parse(bytes)).catch((error: unknown) => {
       deps.log.error("handshake failed unexpectedly", { error });
@@ -100,7 +100,7 @@ export function serveConnection(socket: WebSocket, raw: Duplex, peer: Peer, deps
       return end(outcome.closeCode, outcome.error.message);
     }
     settle();
-    client = toClient(outcome, params);
+    client = toClient(outcome, params, { peer, outbox, end, gone: gone.signal, connectedAt: deps.clock.now() });
     const hello = deps.hello(client, outcome);
     outbox.answer(textFrame(`{"type":"res","id":${JSON.stringify(frame.id)},"ok":true,"payload":${hello}}`));
     deps.joined(client, outcome);
@@ -111,40 +111,7 @@ export function serveConnection(socket: WebSocket, raw: Duplex, peer: Peer, deps
     end(CLOSE.policy, message);
   }
 
-  function toClient(admitted: Admitted, params: ConnectParams): Client {
-    const offered = offeredBy(params);
-    let has = admitted.abilities ?? offered;
-    return {
-      connId: newId(),
-      role: admitted.role,
-      scopes: admitted.scopes,
-      deviceId: admitted.deviceId,
-      info: params.client,
-      get caps() {
-        return has.caps;
-      },
-      get commands() {
-        return has.commands;
-      },
-      get permissions() {
-        return has.permissions;
-      },
-      approve: (approved) => (has = within(offered, approved)),
-      pathEnv: params.pathEnv,
-      address: peer.address,
-      local: peer.local,
-      connectedAt: deps.clock.now(),
-      sessions: new Set(),
-      gone: gone.signal,
-      send: (frame) => outbox.event(frame),
-      queue: (frame) => outbox.queue(frame),
-      flush: () => outbox.flush(),
-      answer: (frame) => outbox.answer(frame),
-      close: end,
-    };
-  }
-
-  /** Reads no further while requests wait: what a client sends too fast stays in its own socket. */
+  /** Stops reading while requests wait: data that a client sends too fast stays in its socket. */
   function enqueue(bytes: RawData, from: Client): void {
     lane.offer(() => {
       if (lane.size() === 0 && socket.isPaused) socket.resume();
@@ -154,7 +121,7 @@ export function serveConnection(socket: WebSocket, raw: Duplex, peer: Peer, deps
   }
 
   function onRequest(frame: unknown, from: Client): void {
-    if (frame === undefined) return; // recorded: broken JSON after the handshake is passed over
+    if (frame === undefined) return; // recorded: broken JSON after the handshake is ignored
     if (!requestFrame.is(frame))
       return from.answer(errorFrame(idOf(frame), { code: "INVALID_REQUEST", message: frameProblem(frame) }));
     if (inFlight.has(frame.id))
@@ -173,17 +140,57 @@ export function serveConnection(socket: WebSocket, raw: Duplex, peer: Peer, deps
   }
 }
 
+interface ClientParts {
+  readonly peer: Peer;
+  readonly outbox: Outbox;
+  readonly end: Client["close"];
+  readonly gone: AbortSignal;
+  readonly connectedAt: number;
+}
+
+function toClient(admitted: Admitted, params: ConnectParams, { peer, outbox, end, ...parts }: ClientParts): Client {
+  const offered = offeredBy(params);
+  let has = admitted.abilities ?? offered;
+  return {
+    ...parts,
+    connId: newId(),
+    role: admitted.role,
+    scopes: admitted.scopes,
+    deviceId: admitted.deviceId,
+    info: params.client,
+    get caps() {
+      return has.caps;
+    },
+    get commands() {
+      return has.commands;
+    },
+    get permissions() {
+      return has.permissions;
+    },
+    approve: (approved) => (has = within(offered, approved)),
+    pathEnv: params.pathEnv,
+    address: peer.address,
+    local: peer.local,
+    sessions: new Set(),
+    send: (frame) => outbox.event(frame),
+    queue: (frame) => outbox.queue(frame),
+    flush: () => outbox.flush(),
+    answer: (frame) => outbox.answer(frame),
+    close: end,
+  };
+}
+
 function parse(bytes: RawData): unknown {
   const buffer = Array.isArray(bytes) ? Buffer.concat(bytes) : Buffer.from(bytes as ArrayBuffer);
   try {
     return parseStrict(buffer.toString("utf8"));
   } catch (error) {
-    // Not JSON: the caller decides by the state of the connection. Ambiguous JSON is answered.
+    // Not JSON: the caller decides by the state of the connection. Ambiguous JSON gets an error response.
     return error instanceof OpenClawError ? new Ambiguous(error.message) : undefined;
   }
 }
 
-/** JSON that two readers could read differently; its id cannot be trusted either. */
+/** JSON that two parsers could read differently; its id cannot be trusted either. */
 class Ambiguous {
   readonly reason: string;
   constructor(reason: string) {

@@ -1,4 +1,4 @@
-// Paired devices: who may connect as what, decided by our record and never by what a client claims.
+// Paired devices: who may connect with which role and scopes, decided by our record and never by what a client claims.
 import { createHmac } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 
@@ -13,7 +13,7 @@ import type { Hub } from "./hub.ts";
 import { beyond, joined, within } from "./node-abilities.ts";
 
 export interface DeviceToken extends DeviceTokenFacts {
-  /** Part of what the token is derived from; a rotation increases it, which ends the old token. */
+  /** Part of what the token is derived from; a rotation increases it, which invalidates the old token. */
   readonly generation: number;
 }
 
@@ -45,19 +45,19 @@ const REQUEST_TTL_MS = 5 * 60_000;
 const ADDED_TTL_MS = 24 * 3_600_000;
 const CODE_TTL_MS = 10 * 60_000;
 
-export interface DeviceBook {
+export interface DeviceRegistry {
   get(deviceId: string): Promise<Device | undefined>;
   list(): Promise<{ pending: PairRequest[]; paired: Device[] }>;
-  /** Records the device at once: the owner sits at this machine, or holds a one-time code. */
+  /** Records the device immediately: the owner is at this machine, or has a one-time code. */
   pair(applicant: Applicant): Promise<Device>;
-  /** The pending request of this device; the same one while it waits. */
+  /** The pending request of this device; the same one until it is answered. */
   request(applicant: Applicant): Promise<{ request: PairRequest; created: boolean }>;
-  /** What a paired node may do of what it offers now, and the request for the rest; a new one when `created`. */
+  /** What a paired node may use of what it offers now, and the request for the rest; `created` when it is new. */
   admitNode(applicant: Applicant & { readonly abilities: NodeAbilities }): Promise<AdmittedNode>;
   /** `cap` are the scopes of the approver, who cannot grant more than these. */
   approve(requestId: string, cap: readonly string[]): Promise<{ request: PairRequest; device: Device }>;
   reject(requestId: string): Promise<PairRequest>;
-  /** The owner's name for it. Throws `device.unknown`. */
+  /** Sets the owner's name for it. Throws `device.unknown`. */
   rename(deviceId: string, displayName: string): Promise<void>;
   isToken(device: Device, role: Role, given: string): Promise<boolean>;
   tokenFor(device: Device, role: Role): Promise<IssuedToken | undefined>;
@@ -68,9 +68,9 @@ export interface DeviceBook {
     cap: readonly string[],
   ): Promise<{ token: string; entry: DeviceToken }>;
   revoke(deviceId: string, role: string): Promise<number>;
-  /** A code that pairs one browser once, for no more than who made it holds. Kept in memory: a restart ends it. */
+  /** A code that pairs one browser once, with no more scopes than its creator has. In memory only: a restart ends it. */
   newCode(cap: readonly string[]): { code: string; expiresAtMs: number };
-  /** What it may be used for; undefined when it is no code. */
+  /** The scopes of a code; undefined when it is not a valid code. */
   spendCode(given: string): readonly string[] | undefined;
 }
 
@@ -80,26 +80,8 @@ export interface AdmittedNode {
   readonly created: boolean;
 }
 
-export async function openDeviceBook(store: Store, clock: Clock): Promise<DeviceBook> {
-  const { devices, kv } = store;
-  const codes = new Map<string, { readonly expiresAtMs: number; readonly cap: readonly string[] }>();
-  let tokenSecret: string | undefined;
-
-  const secret = async (): Promise<string> => {
-    tokenSecret ??= (await kv.get("gateway", "device-token-secret")) as string | undefined;
-    if (tokenSecret !== undefined) return tokenSecret;
-    tokenSecret = newSecret(32);
-    await kv.set("gateway", "device-token-secret", tokenSecret);
-    return tokenSecret;
-  };
-
-  /** Tokens are made, not stored: a copy of the database's device rows holds none. */
-  const tokenOf = async (deviceId: string, { role, generation }: DeviceToken): Promise<string> =>
-    createHmac("sha256", await secret())
-      .update(`${deviceId}|${role}|${generation}`)
-      .digest("hex")
-      .slice(0, 32);
-
+export async function openDeviceRegistry(store: Store, clock: Clock): Promise<DeviceRegistry> {
+  const { devices } = store;
   const get = async (deviceId: string): Promise<Device | undefined> =>
     (await devices.get(deviceId)) as Device | undefined;
   const pending = async (requestId: string): Promise<PairRequest> => {
@@ -127,7 +109,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
     const mine = ((await devices.pending.list(now)) as PairRequest[]).filter((entry) => isSameRequest(entry, wanted));
     const waiting = mine.find((entry) => isSameAbilities(entry, wanted));
     if (waiting !== undefined) return { request: waiting, created: false };
-    // It offers something else by now: what was asked before is no longer what an answer would be about.
+    // The node offers something else now, so the earlier request no longer describes what would be approved.
     for (const { requestId } of mine) await devices.pending.delete(requestId);
     const request: PairRequest = {
       ...wanted,
@@ -151,21 +133,9 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
     return device;
   };
 
-  const tokenEntry = async (deviceId: string, role: string): Promise<{ device: Device; entry: DeviceToken }> => {
-    const device = await get(deviceId);
-    const entry = device?.tokens.find((token) => token.role === role);
-    if (device === undefined || entry === undefined)
-      throw new OpenClawError("device.unknown", "unknown deviceId/role", { hint: "openclaw devices list" });
-    return { device, entry };
-  };
-
-  const putToken = async (device: Device, entry: DeviceToken): Promise<void> =>
-    devices.put(device.deviceId, {
-      ...device,
-      tokens: device.tokens.map((token) => (token.role === entry.role ? entry : token)),
-    });
-
   return {
+    ...createTokens(store, clock, get),
+    ...createPairingCodes(clock),
     get,
     async list() {
       const [waiting, paired] = await Promise.all([devices.pending.list(clock.now()), devices.list()]);
@@ -191,7 +161,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
       if (!coversScopes(cap, request.scopes)) {
         throw new OpenClawError(
           "device.beyond-approver",
-          `this request asks for ${request.scopes.join(", ")}, more than you hold`,
+          `this request asks for ${request.scopes.join(", ")}, which is more than your own scopes`,
           {
             hint: "approve it from a client with operator.admin",
           },
@@ -213,6 +183,46 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
         throw new OpenClawError("device.unknown", "unknown deviceId", { hint: "openclaw devices list" });
       await devices.put(deviceId, { ...device, displayName });
     },
+  };
+}
+
+/** Tokens are derived from a secret and the device, not stored: a copy of the device rows contains none. */
+function createTokens(
+  { devices, kv }: Store,
+  clock: Clock,
+  get: DeviceRegistry["get"],
+): Pick<DeviceRegistry, "isToken" | "tokenFor" | "rotate" | "revoke"> {
+  let tokenSecret: string | undefined;
+
+  const secret = async (): Promise<string> => {
+    tokenSecret ??= (await kv.get("gateway", "device-token-secret")) as string | undefined;
+    if (tokenSecret !== undefined) return tokenSecret;
+    tokenSecret = newSecret(32);
+    await kv.set("gateway", "device-token-secret", tokenSecret);
+    return tokenSecret;
+  };
+
+  const tokenOf = async (deviceId: string, { role, generation }: DeviceToken): Promise<string> =>
+    createHmac("sha256", await secret())
+      .update(`${deviceId}|${role}|${generation}`)
+      .digest("hex")
+      .slice(0, 32);
+
+  const tokenEntry = async (deviceId: string, role: string): Promise<{ device: Device; entry: DeviceToken }> => {
+    const device = await get(deviceId);
+    const entry = device?.tokens.find((token) => token.role === role);
+    if (device === undefined || entry === undefined)
+      throw new OpenClawError("device.unknown", "unknown deviceId/role", { hint: "openclaw devices list" });
+    return { device, entry };
+  };
+
+  const putToken = async (device: Device, entry: DeviceToken): Promise<void> =>
+    devices.put(device.deviceId, {
+      ...device,
+      tokens: device.tokens.map((token) => (token.role === entry.role ? entry : token)),
+    });
+
+  return {
     async isToken(device, role, given) {
       const entry = device.tokens.find((token) => token.role === role);
       if (entry === undefined || entry.revokedAtMs !== undefined) return false;
@@ -230,7 +240,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
       if (!coversScopes(device.scopes, wanted) || !coversScopes(cap, wanted)) {
         throw new OpenClawError(
           "device.beyond-record",
-          "a token cannot hold more than its device was approved for, nor more than you hold",
+          "a token cannot have more scopes than its device was approved for, or than you have",
           {
             hint: "pair the device again with the wider scopes",
           },
@@ -247,6 +257,12 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
       await putToken(device, { ...entry, revokedAtMs });
       return revokedAtMs;
     },
+  };
+}
+
+function createPairingCodes(clock: Clock): Pick<DeviceRegistry, "newCode" | "spendCode"> {
+  const codes = new Map<string, { readonly expiresAtMs: number; readonly cap: readonly string[] }>();
+  return {
     newCode(cap) {
       const now = clock.now();
       for (const [code, { expiresAtMs }] of codes) if (expiresAtMs < now) codes.delete(code);
@@ -265,7 +281,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
   };
 }
 
-/** The record after an approval: roles and scopes add up, what was approved before stays. */
+/** The record after an approval: roles and scopes add up, and earlier ones stay. */
 function mergeDevice(before: Device | undefined, applicant: Applicant, ts: number, now: number): Device {
   const scopes = union(before?.scopes ?? [], applicant.scopes.filter(isScope));
   const roles = union(before?.roles ?? [], [applicant.role]) as Role[];
@@ -315,13 +331,13 @@ function union(left: readonly string[], right: readonly string[]): string[] {
   return [...new Set([...left, ...right])];
 }
 
-/** For the wire: what a node offers stands beside the rest, as recorded. */
+/** For the wire: the abilities of a node are beside the other fields, as recorded. */
 export function toWireRequest({ abilities, ...request }: PairRequest): PendingDevice {
   return { ...request, ...abilities };
 }
 
-/** Everybody who may answer hears of it: as of a device, and of a node's also as of a node. */
-export function tellRequested(hub: Pick<Hub, "broadcast">, request: PairRequest): void {
+/** Tells every client that may answer: as a device request, and for a node also as a node request. */
+export function announcePairRequest(hub: Pick<Hub, "broadcast">, request: PairRequest): void {
   const { requestId, deviceId: nodeId, displayName, platform, abilities, silent, isRepair, ts } = request;
   hub.broadcast("device.pair.requested", toWireRequest(request), { needs: "operator.pairing" });
   if (request.role !== "node") return;
@@ -333,7 +349,7 @@ export function tellRequested(hub: Pick<Hub, "broadcast">, request: PairRequest)
   );
 }
 
-/** For the wire: without what tokens are made from. */
+/** For the wire: without the values that tokens are derived from. */
 export function toWireDevice({ tokens, ...device }: Device): PairedDevice {
   return { ...device, tokens: tokens.map(({ generation: _hidden, ...token }) => token) };
 }

@@ -39,7 +39,7 @@ export function preparedFor<C extends object, R>(
     const answer = build().then((value) => new PreparedJson(value));
     const entry = { of: now, answer };
     last = entry;
-    // The next question tries again.
+    // The next request tries again.
     answer.catch(() => {
       if (last === entry) last = undefined;
     });
@@ -87,8 +87,8 @@ export function createDispatch(served: readonly Served[], { log, mask, sessionOf
       try {
         const { method, answer } = admit(table.get(frame.method), frame, client);
         const params = paramsOf(method, frame.params);
-        const session = sessionOf?.(sessionWordOf(method, params) ?? "");
-        if (session !== undefined) attend(client, session);
+        const session = sessionOf?.(sessionNamedIn(method, params) ?? "");
+        if (session !== undefined) rememberSession(client, session);
         const payload = await answer(params as never, client, client.gone);
         client.answer(okFrame(frame.id, payload instanceof TwoAnswers ? payload.first : payload));
         if (payload instanceof TwoAnswers) client.answer(okFrame(frame.id, await payload.later));
@@ -100,7 +100,7 @@ export function createDispatch(served: readonly Served[], { log, mask, sessionOf
 }
 
 /** `agent` without a session uses the main one; other methods name it. */
-function sessionWordOf({ name }: Method, params: unknown): string | undefined {
+function sessionNamedIn({ name }: Method, params: unknown): string | undefined {
   const { sessionKey, key } = params as { readonly sessionKey?: unknown; readonly key?: unknown };
   if (typeof sessionKey === "string") return sessionKey;
   if (typeof key === "string" && name.startsWith("sessions.")) return key;
@@ -110,7 +110,7 @@ function sessionWordOf({ name }: Method, params: unknown): string | undefined {
 const MAX_SESSIONS = 200;
 
 /** Remembers the sessions that the client asked about last. */
-function attend({ sessions }: Client, session: string): void {
+function rememberSession({ sessions }: Client, session: string): void {
   sessions.delete(session);
   sessions.add(session);
   if (sessions.size <= MAX_SESSIONS) return;

@@ -1,4 +1,4 @@
-// Requests take turns: a client that asks much waits, the others do not wait for it.
+// Requests take turns: a client with many requests waits, the others do not wait for it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { fakeTime } from "../../test/harness/frames.ts";
 import { createFairQueue } from "./fair-queue.ts";
 
-test("runs the request of a quiet client at once", () => {
+test("runs the request of a quiet client immediately", () => {
   const time = fakeTime();
   const lane = createFairQueue(time, (work) => time.soon(work)).lane();
   let ran = false;
@@ -14,7 +14,7 @@ test("runs the request of a quiet client at once", () => {
   assert.equal(ran, true);
 });
 
-test("a light client waits for one request of a heavy one, not for all of them", () => {
+test("lets a light client wait for one request of a heavy one, not for all of them", () => {
   const time = fakeTime();
   let busy = 0;
   const queue = createFairQueue({ now: () => time.now(), ticks: () => time.ticks() + busy }, (work) => time.soon(work));
@@ -39,7 +39,7 @@ test("a light client waits for one request of a heavy one, not for all of them",
   assert.ok(Math.max(...between) <= 2, `requests of the heavy client in between: ${between.join()}`);
 });
 
-test("starts nothing of a blocked client until it is unblocked, and then everything in order", () => {
+test("starts no request of a blocked client until it is unblocked, and then all in order", () => {
   const time = fakeTime();
   let isBlocked = false;
   const lane = createFairQueue(time, (work) => time.soon(work)).lane(() => isBlocked);
@@ -60,7 +60,7 @@ test("starts nothing of a blocked client until it is unblocked, and then everyth
   );
 });
 
-test("a closed lane starts nothing more", () => {
+test("starts nothing more for a closed lane", () => {
   const time = fakeTime();
   const lane = createFairQueue(time, (work) => time.soon(work)).lane();
   let ran = 0;
@@ -71,7 +71,7 @@ test("a closed lane starts nothing more", () => {
   assert.equal(ran, before);
 });
 
-test("every request of every client runs once and in order, whatever each costs", () => {
+test("runs every request of every client once and in order, at any cost", () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.nat(4), fc.integer({ min: 0, max: 60 }), fc.nat(20)), { maxLength: 200 }),

@@ -1,8 +1,8 @@
-// Whose request runs next: light clients first, heavy ones one at a time, and the event loop gets its turn in between.
+// Decides whose request runs next: light clients first, heavy ones one at a time, with turns of the event loop in between.
 import type { Clock } from "../base/clock.ts";
 
 export interface FairQueue {
-  /** One for each connection. `isBlocked` holds its jobs back, such as while it does not read its answers. */
+  /** One per connection. `isBlocked` delays its jobs, for example while the client does not read responses. */
   lane(isBlocked?: () => boolean): Lane;
 }
 
@@ -11,26 +11,26 @@ export interface Lane {
   offer(job: () => void): void;
   /** Jobs that have not started. */
   size(): number;
-  /** What blocked the lane may have ended. */
+  /** Call it when the reason for the block may have ended. */
   unblock(): void;
-  /** Forgets what has not started. */
+  /** Drops the jobs that have not started. */
   close(): void;
 }
 
-/** What all starts of one turn of the event loop may cost together, as far as is known. */
+/** What all starts in one turn of the event loop may cost together, as far as known. */
 const TURN_MS = 4;
-/** A lane is known by what it cost so far; it may start a few at once before that is measured again. */
+/** The cost of a lane is estimated from the past; it may start a few jobs before that is measured again. */
 const STARTS_A_TURN = 4;
 const FIRST_GUESS_MS = 1;
 const LEAST_MS = 0.01;
-/** A lane that used this much more than its share is heavy, and pays back in real time. */
+/** A lane that used this much more than its share is heavy, until it has waited as long in real time. */
 const HEAVY_MS = 10;
 const SHARE = 0.25;
 
 interface LaneState {
   readonly isBlocked: () => boolean;
   jobs: (() => void)[];
-  /** Milliseconds one job is expected to keep the loop busy: rises at once, falls slowly. */
+  /** Milliseconds that one job is expected to keep the loop busy: rises immediately, falls slowly. */
   estimate: number;
   debt: number;
   debtAt: number;
@@ -39,11 +39,11 @@ interface LaneState {
   isWaiting: boolean;
 }
 
-/** `later` runs after input and output had their turn; tests put their own in its place. */
+/** `later` runs after input and output had their turn; tests pass their own. */
 export function createFairQueue(clock: Clock, later: (work: () => void) => void = setImmediate): FairQueue {
   const light: LaneState[] = [];
   const heavy: LaneState[] = [];
-  /** The lanes that started something in this turn, once for each start. */
+  /** The lanes that started a job in this turn, once for each start. */
   let started: LaneState[] = [];
   let turnFrom = 0;
   let isOpen = false;
@@ -81,7 +81,7 @@ export function createFairQueue(clock: Clock, later: (work: () => void) => void 
     start(lane);
   };
 
-  /** What was started in this turn has run up to where it waits for something: what did it cost? */
+  /** Measures the jobs that were started in this turn and have run until they wait for something. */
   const settle = (): void => {
     const planned = started.reduce((sum, { estimate }) => sum + estimate, 0);
     const scale = (clock.ticks() - turnFrom) / planned;
@@ -106,7 +106,7 @@ export function createFairQueue(clock: Clock, later: (work: () => void) => void 
       }
     }
   };
-  /** One heavy lane a turn: it waits for the light ones, and never for ever. */
+  /** One heavy lane per turn: it waits for the light ones, but not forever. */
   const runHeavy = (): void => {
     const lane = heavy.shift();
     if (lane === undefined) return;

@@ -1,4 +1,4 @@
-// Frames written by hand are read by the ws library as what was meant, at every size of header.
+// The ws library reads our frames as written, at every header size.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -7,7 +7,7 @@ import { readFrame } from "../../test/harness/frames.ts";
 import { okFrame } from "./client.ts";
 import { PreparedJson, sizeOf, textFrame } from "./frame-bytes.ts";
 
-test("encodes text of every header size", () => {
+test("encodes text at every header size", () => {
   for (const length of [0, 1, 123, 124, 125, 126, 65_533, 65_534, 65_535, 65_536, 500_000]) {
     const text = "x".repeat(length);
     assert.equal(readFrame(textFrame(JSON.stringify(text))), text);
@@ -23,7 +23,7 @@ test("encodes any JSON as the ws library reads it", () => {
   );
 });
 
-test("an answer around prepared JSON has the same shape and shares its bytes", () => {
+test("builds a response around prepared JSON with the same shape and shared bytes", () => {
   const value = { list: Array.from({ length: 5000 }, (_, i) => `entry ${i} ✓`) };
   const prepared = new PreparedJson(value);
   const frame = okFrame("q1", prepared);

@@ -1,9 +1,9 @@
-// WebSocket text frames as bytes: encoded once, written to as many sockets as should get them.
+// WebSocket text frames as bytes: encoded once, written to every socket that gets them.
 
 /** One frame, in pieces that are written together; large pieces are shared, never copied. */
 export type Frame = readonly Buffer[];
 
-/** JSON that was serialized before, such as a large answer that many clients ask for. */
+/** JSON that was serialized before, such as a large result that many clients request. */
 export class PreparedJson<T = unknown> {
   readonly bytes: Buffer;
   /** Carries the type of the value for the compiler; never set. */

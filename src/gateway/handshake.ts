@@ -1,4 +1,4 @@
-// Who is this? Judges a connect request in the recorded order: protocol, role, origin, device, secret, pairing.
+// Checks a connect request in the recorded order: protocol, role, origin, device, secret, pairing.
 import { createHash, createPublicKey, verify, type KeyObject } from "node:crypto";
 
 import type { Clock } from "../base/clock.ts";
@@ -9,7 +9,7 @@ import { signedText } from "../protocol/signature.ts";
 import { coversScopes, isScope, type Role } from "../protocol/scope.ts";
 import type { NodeAbilities } from "../protocol/methods/devices.ts";
 import { offeredBy } from "./node-abilities.ts";
-import type { Applicant, Device, DeviceBook, PairRequest } from "./devices.ts";
+import type { Applicant, Device, DeviceRegistry, PairRequest } from "./devices.ts";
 import { isOurHost, isOurOrigin, type Peer, type PeerRules } from "./peer.ts";
 import { isGuessable, knowsSecret, type SharedSecret } from "./secret.ts";
 import { callerOf, callerOfDevice, type Throttle } from "./throttle.ts";
@@ -20,9 +20,9 @@ export interface Admitted {
   readonly scopes: readonly string[];
   readonly deviceId: string | undefined;
   readonly issued: IssuedToken | undefined;
-  /** Of a node: what it may do of what it offers. */
+  /** Of a node: what it may use of what it offers. */
   readonly abilities?: NodeAbilities;
-  /** Of a node that came back with more than was approved: the request for the difference, when it is new. */
+  /** Of a node that offers more than was approved: the request for the difference, when it is new. */
   readonly opened?: PairRequest;
 }
 
@@ -30,12 +30,12 @@ export interface Refused {
   readonly ok: false;
   readonly error: WireError;
   readonly closeCode: number;
-  /** A pairing request that this attempt opened. */
+  /** A pairing request that this attempt created. */
   readonly opened?: PairRequest;
 }
 
 export interface HandshakeDeps {
-  readonly devices: DeviceBook;
+  readonly devices: DeviceRegistry;
   readonly throttle: Throttle;
   readonly clock: Clock;
   secret(): SharedSecret;
@@ -104,7 +104,7 @@ function isSignedBy(rawKey: Buffer, text: string, signature: string): boolean {
   return verify(null, Buffer.from(text, "utf8"), publicKeyOf(rawKey.toString("base64url")), bytes);
 }
 
-/** Reading a key costs about as much as checking a signature with it, and devices come back. */
+/** Parsing a key costs about as much as checking a signature, and devices reconnect. */
 const publicKeys = new Lru<KeyObject>(256);
 
 function publicKeyOf(x: string): KeyObject {
@@ -113,7 +113,7 @@ function publicKeyOf(x: string): KeyObject {
   return key;
 }
 
-/** How it was proven who this is; what a token or a code is good for stands with it. */
+/** How the client proved its identity, with the scopes of a token or code. */
 type Proof =
   | { readonly ok: true; readonly by: "secret" }
   | { readonly ok: true; readonly by: "device-token" | "code"; readonly scopes: readonly string[] };
@@ -126,7 +126,7 @@ async function checkSecret(
   deps: HandshakeDeps,
 ): Promise<Proof | Refused> {
   const { auth } = params;
-  // A paired device proves itself by key and token; guessing by others must not lock it out.
+  // A paired device proves itself by key and token; guesses by others must not lock it out.
   if (known !== undefined && auth?.token !== undefined && (await deps.devices.isToken(known, role, auth.token))) {
     const scopes = known.tokens.find((token) => token.role === role)?.scopes ?? [];
     if (coversScopes(scopes, (params.scopes ?? []).filter(isScope))) return { ok: true, by: "device-token", scopes };
@@ -134,7 +134,7 @@ async function checkSecret(
   }
   const secret = deps.secret();
   const given = secret.mode === "token" ? auth?.token : auth?.password;
-  // Codes are random and used once: they need no limit.
+  // Codes are random and used once, so they need no limit on attempts.
   const cap = params.device === undefined || auth?.token === undefined ? undefined : deps.devices.spendCode(auth.token);
   if (cap !== undefined) return { ok: true, by: "code", scopes: cap };
   if (given === undefined && params.device === undefined)
@@ -162,19 +162,19 @@ async function checkPairing(
 ): Promise<Admitted | Refused> {
   const wanted = (params.scopes ?? []).filter(isScope);
   if (params.device === undefined) {
-    // The shared secret alone stands for the owner only at this machine; from anywhere else a device is paired first.
+    // The shared secret alone identifies the owner only on this machine; elsewhere a device must be paired first.
     if (role === "node" || isBrowserClient(params.client.id) || !peer.local)
       return refuse("device identity required", { code: "NOT_PAIRED" });
     return { ok: true, role, scopes: wanted, deviceId: undefined, issued: undefined };
   }
   if (known !== undefined && known.roles.includes(role) && coversScopes(known.scopes, wanted)) {
-    // No list at all means what was approved, or what is left of it in the token; an empty list means nothing (docs/decisions/0028-scopes-come-from-the-record.md).
+    // No list means what was approved, or what the token still has; an empty list means no scopes (docs/decisions/0028-scopes-come-from-the-record.md).
     const approved = proof.by === "device-token" ? proof.scopes : known.scopes;
     const scopes = params.scopes === undefined && role === "operator" ? approved : wanted;
     return { ok: true, role, scopes, deviceId: known.deviceId, issued: await deps.devices.tokenFor(known, role) };
   }
   const applicant = applicantOf(params, params.device, role, peer);
-  // At this machine, with the secret, a device gets its first scopes at once; to widen what it has, the owner is asked.
+  // On this machine, with the secret, a device gets its first scopes immediately; more scopes need the owner's approval.
   const first = known === undefined || known.scopes.length === 0 || coversScopes(known.scopes, wanted);
   const welcome =
     proof.by === "code" ? coversScopes(proof.scopes, wanted) : proof.by === "secret" && peer.local && first;
@@ -215,7 +215,7 @@ function applicantOf(
   };
 }
 
-/** A node has what its owner approved of what it offers; for the rest the owner is asked. */
+/** A node may use what its owner approved of what it offers; the rest needs approval. */
 async function withAbilities(
   admitted: Admitted,
   params: ConnectParams,

@@ -1,4 +1,4 @@
-// health and status in the recorded shapes. Session figures are kept for a second, so that asking often costs little.
+// health and status in the recorded shapes. Session figures are cached for a second, so that frequent requests are cheap.
 import type { SessionRecord } from "../store/store.ts";
 import { agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
@@ -18,16 +18,16 @@ import type { Heartbeats } from "../agent/heartbeat/heartbeats.ts";
 import { isAmong } from "./hub.ts";
 import { sandboxNow } from "./sandbox-state.ts";
 
-export interface Vitals {
+export interface HealthReporter {
   /** Clients without `operator.read` get no facts about agents and sessions. */
   health(client: Client): Promise<Health>;
   status(): Promise<GatewayStatus>;
-  /** The last health without asking the store; for hello-ok, which must not wait. */
+  /** The last health without a query to the store; for hello-ok, which must not wait. */
   lastHealth(client: Client): Health;
   sessionDefaults(): SessionDefaults;
 }
 
-type BeatSettings = ReturnType<Heartbeats["settingsOf"]>;
+type HeartbeatSettings = ReturnType<Heartbeats["settingsOf"]>;
 
 const RECENT = 5;
 const FRESH_MS = 1000;
@@ -43,29 +43,13 @@ interface Figures {
   }[];
 }
 
-export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeats, "settingsOf" | "isOn">): Vitals {
-  const { clock, store, storeFile } = context;
-  let figures: Figures = { at: -Infinity, count: 0, recent: [], byAgent: [] };
-  let reading: Promise<Figures> | undefined;
-
-  const readFigures = async (): Promise<Figures> => {
-    const ids = agentIds(context.config());
-    const byAgent = await Promise.all(
-      ids.map(async (agentId) => ({
-        agentId,
-        count: await store.sessions.count(agentId),
-        recent: await store.sessions.list({ agentId, limit: RECENT }),
-      })),
-    );
-    const recent = await store.sessions.list({ limit: RECENT });
-    return { at: clock.ticks(), count: await store.sessions.count(), recent, byAgent };
-  };
-  const fresh = async (): Promise<Figures> => {
-    if (clock.ticks() - figures.at < FRESH_MS) return figures;
-    reading ??= readFigures().finally(() => (reading = undefined));
-    figures = await reading;
-    return figures;
-  };
+export function createHealthReporter(
+  context: GatewayContext,
+  heartbeats: Pick<Heartbeats, "settingsOf" | "isOn">,
+): HealthReporter {
+  const { clock, storeFile } = context;
+  const heartbeatOf = createHeartbeatFacts(context, heartbeats);
+  const cache = createFigures(context);
 
   const toHealth = (client: Client, now: number, startedTicks: number): Health => ({
     ok: true,
@@ -74,7 +58,7 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
     channels: {},
     channelOrder: [],
     channelLabels: {},
-    heartbeatSeconds: Math.round(beatOf(defaultAgentId(context.config())).everyMs / 1000),
+    heartbeatSeconds: Math.round(heartbeatOf(defaultAgentId(context.config())).everyMs / 1000),
     defaultAgentId: defaultAgentId(context.config()),
     ...(isAmong(client, "operator.read")
       ? insideOf(now)
@@ -85,39 +69,20 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
     ...troubleOf(context),
     ...approvalsOf(context),
     ...storeProblemOf(context),
-    agents: figures.byAgent.map(({ agentId, count, recent }) => ({
+    agents: cache.last().byAgent.map(({ agentId, count, recent }) => ({
       agentId,
       isDefault: agentId === defaultAgentId(context.config()),
-      heartbeat: beatOf(agentId),
+      heartbeat: heartbeatOf(agentId),
       sessions: { path: storeFile, count, recent: recent.map((record) => toRecent(record, now)) },
     })),
-    sessions: { path: storeFile, count: figures.count, recent: figures.recent.map((record) => toRecent(record, now)) },
+    sessions: sessionFigures(cache.last(), now),
   });
 
-  // The default interval depends on the auth profile, which is read from a file: cached for a second.
-  const beats = new Map<AgentId, { readonly config: Config; readonly at: number; readonly settings: BeatSettings }>();
-  const settingsNow = (agentId: AgentId): BeatSettings => {
-    const config = context.config();
-    const known = beats.get(agentId);
-    if (known?.config === config && clock.ticks() - known.at < FRESH_MS) return known.settings;
-    const settings = heartbeats.settingsOf(agentId);
-    beats.set(agentId, { config, at: clock.ticks(), settings });
-    return settings;
-  };
-
-  /** In the recorded shape. */
-  const beatOf = (agentId: AgentId): AgentHeartbeat => {
-    const { enabled, every, everyMs, prompt, target, ackMaxChars } = settingsNow(agentId);
-    const isOn = enabled && heartbeats.isOn();
-    return {
-      enabled: isOn,
-      every: isOn ? every : "disabled",
-      everyMs: isOn ? everyMs : 0,
-      prompt,
-      target,
-      ackMaxChars,
-    };
-  };
+  const sessionFigures = ({ count, recent }: Figures, now: number): SessionFigures => ({
+    path: storeFile,
+    count,
+    recent: recent.map((record) => toRecent(record, now)),
+  });
   const queuedOnMain = async (): Promise<string[]> => {
     const { session } = heartbeats.settingsOf(defaultAgentId(context.config()));
     return (await context.events.peek(session)).map(({ text }) => text);
@@ -126,19 +91,19 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
   return {
     async health(client) {
       const started = clock.ticks();
-      await fresh();
+      await cache.fresh();
       return toHealth(client, clock.now(), started);
     },
     lastHealth: (client) => toHealth(client, clock.now(), clock.ticks()),
     async status() {
-      await fresh();
+      const figures = await cache.fresh();
       const now = clock.now();
       const config = context.config();
       return {
         heartbeat: {
           defaultAgentId: defaultAgentId(config),
           agents: agentIds(config).map((agentId) => {
-            const { enabled, every, everyMs } = beatOf(agentId);
+            const { enabled, every, everyMs } = heartbeatOf(agentId);
             return { agentId, enabled, every, everyMs: enabled ? everyMs : null };
           }),
         },
@@ -172,9 +137,72 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
   };
 }
 
+/** Session figures, read from the store at most once per second. */
+function createFigures({ clock, config, store }: GatewayContext): {
+  fresh(): Promise<Figures>;
+  last(): Figures;
+} {
+  let figures: Figures = { at: -Infinity, count: 0, recent: [], byAgent: [] };
+  let reading: Promise<Figures> | undefined;
+  const read = async (): Promise<Figures> => {
+    const byAgent = await Promise.all(
+      agentIds(config()).map(async (agentId) => ({
+        agentId,
+        count: await store.sessions.count(agentId),
+        recent: await store.sessions.list({ agentId, limit: RECENT }),
+      })),
+    );
+    const recent = await store.sessions.list({ limit: RECENT });
+    return { at: clock.ticks(), count: await store.sessions.count(), recent, byAgent };
+  };
+  return {
+    async fresh() {
+      if (clock.ticks() - figures.at < FRESH_MS) return figures;
+      reading ??= read().finally(() => (reading = undefined));
+      figures = await reading;
+      return figures;
+    },
+    last: () => figures,
+  };
+}
+
+/** The heartbeat of an agent in the recorded shape. */
+function createHeartbeatFacts(
+  context: GatewayContext,
+  heartbeats: Pick<Heartbeats, "settingsOf" | "isOn">,
+): (agentId: AgentId) => AgentHeartbeat {
+  const { clock } = context;
+  // The default interval depends on the auth profile, which is read from a file: cached for a second.
+  const settingsByAgent = new Map<
+    AgentId,
+    { readonly config: Config; readonly at: number; readonly settings: HeartbeatSettings }
+  >();
+  const settingsNow = (agentId: AgentId): HeartbeatSettings => {
+    const config = context.config();
+    const known = settingsByAgent.get(agentId);
+    if (known?.config === config && clock.ticks() - known.at < FRESH_MS) return known.settings;
+    const settings = heartbeats.settingsOf(agentId);
+    settingsByAgent.set(agentId, { config, at: clock.ticks(), settings });
+    return settings;
+  };
+
+  return (agentId) => {
+    const { enabled, every, everyMs, prompt, target, ackMaxChars } = settingsNow(agentId);
+    const isOn = enabled && heartbeats.isOn();
+    return {
+      enabled: isOn,
+      every: isOn ? every : "disabled",
+      everyMs: isOn ? everyMs : 0,
+      prompt,
+      target,
+      ackMaxChars,
+    };
+  };
+}
+
 /** Absent in the recorded shape, so only set when there is a problem. */
-function troubleOf({ trouble, mask }: GatewayContext): Pick<Health, "trouble"> {
-  const reason = trouble?.();
+function troubleOf({ configProblem, mask }: GatewayContext): Pick<Health, "trouble"> {
+  const reason = configProblem?.();
   return reason === undefined ? {} : { trouble: mask(reason) };
 }
 

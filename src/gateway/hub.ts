@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { WIRE_LIMITS, type StateVersion } from "../protocol/frame.ts";
 import { holdsScope, type Scope } from "../protocol/scope.ts";
 import { eventFrame, type Client } from "./client.ts";
-import { createCrowd, FEW } from "./crowd.ts";
+import { createBroadcastBatches, MAX_UNBATCHED_CLIENTS } from "./broadcast-batches.ts";
 
 /** The scope a client needs to receive an event: conversations go only to clients that may read the history. */
 export type Audience = Scope | "anybody";
@@ -26,37 +26,37 @@ export interface Hub {
    * Events are never replayed; a gap in `seq` says so.
    */
   broadcast(event: string, payload: unknown, options?: BroadcastOptions): void;
-  /** The same for a payload that is JSON already. */
+  /** The same for a payload that is already JSON. */
   broadcastJson(event: string, payload: string, options?: BroadcastOptions): void;
   /**
-   * Text of a run as it grows. With many clients only those that asked about the session get it, without a number in
-   * the sequence; the start and end of a run go to all.
+   * Text of a run as it grows. With many clients, only those that asked about the session get it, without a sequence
+   * number; the start and end of a run go to all.
    */
   stream(event: string, payload: unknown, session: string): void;
-  /** To those of them that are chosen, without a number in the sequence: others would miss it. */
+  /** To the selected clients, without a sequence number, because the others would see a gap. */
   sendSome(event: string, payload: unknown, chosen: (client: Client) => boolean): void;
-  /** True while many clients wait for earlier events: what can be gathered should be. */
+  /** True while many clients wait for earlier events: callers that can gather changes should. */
   isBehind(): boolean;
-  /** To one client, with the number of the last shared event: the sequence of others has no gap. */
+  /** To one client, with the number of the last shared event, so that the others see no gap. */
   sendTo(client: Client, event: string, payload: unknown, options?: { readonly stateVersion?: StateVersion }): void;
-  /** Closes the connections of a device whose token is no longer good; not the one that asked for it. */
+  /** Closes the connections of a device whose token is no longer valid, except the one that requested it. */
   dropDevice(deviceId: string, role: string, but?: Client): void;
   closeAll(code: number, reason: string): void;
 }
 
 export function createHub(clock: Clock): Hub {
   const clients = new Set<Client>();
-  const crowd = createCrowd(clock);
+  const batches = createBroadcastBatches(clock);
   let seq = 0;
   let ticking: NodeJS.Timeout | undefined;
 
   const broadcastJson: Hub["broadcastJson"] = (event, payload, { needs = "operator.read", stateVersion } = {}) => {
     const audience = [...clients].filter((client) => isAmong(client, needs));
-    if (audience.length > 0) crowd.send(audience, eventFrame(event, payload, { seq: ++seq, stateVersion }));
+    if (audience.length > 0) batches.send(audience, eventFrame(event, payload, { seq: ++seq, stateVersion }));
   };
   const sendSome: Hub["sendSome"] = (event, payload, chosen) => {
     const audience = [...clients].filter(chosen);
-    if (audience.length > 0) crowd.send(audience, eventFrame(event, JSON.stringify(payload)));
+    if (audience.length > 0) batches.send(audience, eventFrame(event, JSON.stringify(payload)));
   };
   const broadcast: Hub["broadcast"] = (event, payload, options) => {
     if (clients.size > 0) broadcastJson(event, JSON.stringify(payload), options);
@@ -67,14 +67,14 @@ export function createHub(clock: Clock): Hub {
     broadcast,
     broadcastJson,
     stream(event, payload, session) {
-      if (clients.size <= FEW) broadcast(event, payload);
+      if (clients.size <= MAX_UNBATCHED_CLIENTS) broadcast(event, payload);
       else sendSome(event, payload, (client) => client.sessions.has(session) && isAmong(client, "operator.read"));
     },
     sendSome,
-    isBehind: () => crowd.isBehind(),
+    isBehind: () => batches.isBehind(),
     add(client) {
       clients.add(client);
-      // No timer runs without clients, so that an idle gateway stays idle.
+      // Without clients no timer runs, so that an idle gateway stays idle.
       ticking ??= setInterval(
         () => broadcast("tick", { ts: clock.now() }, { needs: "anybody" }),
         WIRE_LIMITS.tickIntervalMs,

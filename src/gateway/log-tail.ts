@@ -1,4 +1,4 @@
-// The end of the log file, or what came since a cursor, in bounded pieces.
+// Reads the end of the log file, or the lines since a cursor, in limited pieces.
 import { open } from "node:fs/promises";
 
 import { errnoOf } from "../core/error.ts";
@@ -27,7 +27,7 @@ export async function tailLog(
     const buffer = Buffer.alloc(size - start);
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
     const all = buffer.subarray(0, bytesRead).toString("utf8").split("\n");
-    // A piece that does not begin at a line's start loses its torn first line; the torn last one waits for its end.
+    // A piece that starts inside a line drops that line; an incomplete last line waits for its end.
     const torn = start > from ? 1 : 0;
     const rest = all.at(-1) ?? "";
     const whole = all.slice(torn, -1);

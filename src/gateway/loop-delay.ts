@@ -1,19 +1,19 @@
-// Delay of the event loop, measured only after a request, so that an idle gateway stays idle.
+// Measures the delay of the event loop between two calls; measuring stops a minute after the last one.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 const FORGET_MS = 60_000;
 const RESOLUTION_MS = 10;
 
 export interface LoopDelay {
-  /** p99 in ms since the last question; 0 for the first one, which starts the measuring. */
-  ask(): number;
+  /** In ms; 0 for the first call, which starts the measurement. */
+  p99SinceLastCall(): number;
 }
 
 export function createLoopDelay(): LoopDelay {
   let histogram: ReturnType<typeof monitorEventLoopDelay> | undefined;
   let forgetting: NodeJS.Timeout | undefined;
   return {
-    ask() {
+    p99SinceLastCall() {
       clearTimeout(forgetting);
       forgetting = setTimeout(() => {
         histogram?.disable();

@@ -1,4 +1,4 @@
-// What a node offers and what its owner approved: it has both or neither, and more than approved is asked for. Pure.
+// What a node offers and what its owner approved: it can use only what is both; more needs approval. Pure.
 import type { ConnectParams } from "../protocol/connect.ts";
 import type { NodeAbilities } from "../protocol/methods/devices.ts";
 
@@ -6,7 +6,7 @@ export function offeredBy({ caps = [], commands = [], permissions }: ConnectPara
   return { caps, commands, ...(permissions === undefined ? {} : { permissions }) };
 }
 
-/** What is offered and approved. */
+/** What is both offered and approved. */
 export function within(offered: NodeAbilities, approved: NodeAbilities): NodeAbilities {
   const permissions = Object.entries(offered.permissions ?? {}).map(([name, isOn]): [string, boolean] => [
     name,
@@ -19,7 +19,7 @@ export function within(offered: NodeAbilities, approved: NodeAbilities): NodeAbi
   };
 }
 
-/** What is offered and not approved; undefined when everything is. */
+/** What is offered but not approved; undefined when everything is approved. */
 export function beyond(offered: NodeAbilities, approved: NodeAbilities): NodeAbilities | undefined {
   const more: NodeAbilities = {
     caps: offered.caps.filter((name) => !approved.caps.includes(name)),
@@ -30,7 +30,7 @@ export function beyond(offered: NodeAbilities, approved: NodeAbilities): NodeAbi
   return permissions.length === 0 ? more : { ...more, permissions: allOn(permissions) };
 }
 
-/** What was approved before stays approved. */
+/** The union: what was approved before stays approved. */
 export function joined(before: NodeAbilities | undefined, more: NodeAbilities): NodeAbilities {
   if (before === undefined) return { ...more, ...(more.permissions === undefined ? {} : onlyOn(more)) };
   const permissions = [...new Set([...namesOn(before), ...namesOn(more)])];

@@ -14,17 +14,17 @@ import type { TurnRequest, Turns } from "../session/turns.ts";
 import type { Store } from "../store/store.ts";
 import { subjectOf } from "../tool/subject.ts";
 
-export interface WordsDeps {
+export interface NodeMessageDeps {
   readonly config: () => Config;
   readonly clock: Clock;
   readonly store: Pick<Store, "sessions">;
   readonly turns: Pick<Turns, "post">;
 }
 
-/** From the connection the event came by, never from the event. */
-export interface SpeakingNode {
+/** From the connection of the event, never from its content. */
+export interface NodeSender {
   readonly nodeId: string;
-  /** As the owner calls it, or as it calls itself. */
+  /** The owner's name for it, or its own. */
   readonly name: string;
 }
 
@@ -41,27 +41,28 @@ const kinds = {
     intro: "A node forwarded a request. Its sender is unknown, so it does not count as approval by the owner.",
   },
 } as const;
-type WordsEvent = keyof typeof kinds;
+type NodeMessageEvent = keyof typeof kinds;
 
 const MAX_BYTES = 8192;
 const MAX_SECONDS = 86_400;
 const PER_MINUTE = 30;
 const MINUTE_MS = 60_000;
 export interface NodeMessages {
-  /** Throws `node.bad-event`, `node.too-fast`, and what a session that cannot be throws. Durable when it resolves. */
-  hear(node: SpeakingNode, event: string, payload: unknown): Promise<{ readonly runId: string }>;
+  /** Throws `node.bad-event`, `node.too-fast`, and the errors of an invalid session. Durable when it resolves. */
+  hear(node: NodeSender, event: string, payload: unknown): Promise<{ readonly runId: string }>;
 }
 
-export function createNodeMessages(deps: WordsDeps): NodeMessages {
+export function createNodeMessages(deps: NodeMessageDeps): NodeMessages {
   const { config, clock, store, turns } = deps;
-  const lately = new Map<string, number[]>();
+  const recentByNode = new Map<string, number[]>();
   return {
     async hear(node, event, payload) {
-      if (!isWords(event)) throw new OpenClawError("node.bad-event", `${visible(event, 80)} is not a message event`);
+      if (!isMessageEvent(event))
+        throw new OpenClawError("node.bad-event", `${visible(event, 80)} is not a message event`);
       if (!isRecord(payload)) throw bad(event, "payload must be an object");
       const turn = turnOf(node, event, payload, config());
       await requireSend(store.sessions, turn.sessionKey, config());
-      requireSlow(lately, node.nodeId, clock.ticks());
+      requireSlow(recentByNode, node.nodeId, clock.ticks());
       const { runId } = await turns.post(turn);
       return { runId };
     },
@@ -70,8 +71,8 @@ export function createNodeMessages(deps: WordsDeps): NodeMessages {
 
 /** No approver, no admin, not authorized: the speaker is unknown, so chat commands in the text have no effect. */
 function turnOf(
-  node: SpeakingNode,
-  event: WordsEvent,
+  node: NodeSender,
+  event: NodeMessageEvent,
   payload: Readonly<Record<string, unknown>>,
   config: Config,
 ): TurnRequest {
@@ -91,23 +92,23 @@ function turnOf(
   };
 }
 
-function wordsIn(event: WordsEvent, payload: Readonly<Record<string, unknown>>, field: string): string {
+function wordsIn(event: NodeMessageEvent, payload: Readonly<Record<string, unknown>>, field: string): string {
   const words = textIn(event, payload, field)?.trim() ?? "";
   if (words === "") throw bad(event, `${field} required`);
   if (Buffer.byteLength(words) <= MAX_BYTES) return words;
   throw bad(event, `${field} is longer than ${MAX_BYTES} bytes`, "send it in parts, or as a file");
 }
 
-/** A node that is not sure whether it was heard says it again with the same id. `key` is its own affair and no id. */
-function runIdOf({ nodeId }: SpeakingNode, event: WordsEvent, payload: Readonly<Record<string, unknown>>): string {
+/** A node that is not sure whether an event arrived repeats it with the same id. `key` is the node's own and not an id. */
+function runIdOf({ nodeId }: NodeSender, event: NodeMessageEvent, payload: Readonly<Record<string, unknown>>): string {
   const id = textIn(event, payload, "eventId") ?? textIn(event, payload, "idempotencyKey");
   return id === undefined || id === "" ? newId() : `node-${sha256(JSON.stringify([nodeId, event, id])).slice(0, 32)}`;
 }
 
-/** The main session of an agent, or the one that is the node's own: others belong to other people and other work. */
+/** The main session of an agent, or the node's own session: others belong to other people and other work. */
 function sessionFor(
-  { nodeId }: SpeakingNode,
-  event: WordsEvent,
+  { nodeId }: NodeSender,
+  event: NodeMessageEvent,
   payload: Readonly<Record<string, unknown>>,
   config: Config,
 ): SessionKey {
@@ -121,19 +122,22 @@ function sessionFor(
   );
 }
 
-/** Where answers are sent is the owner's to choose, not of whoever stands at a node. */
-function refuseDelivery(event: WordsEvent, { channel, to, deliver }: Readonly<Record<string, unknown>>): void {
+/** The owner chooses where replies are sent, not the unknown person at a node. */
+function refuseDelivery(event: NodeMessageEvent, { channel, to, deliver }: Readonly<Record<string, unknown>>): void {
   if (deliver !== undefined && typeof deliver !== "boolean") throw bad(event, "deliver must be true or false");
   const isElsewhere = channel !== undefined && channel !== "" && channel !== "last" && channel !== "webchat";
   if (!isElsewhere && (to === undefined || to === "")) return;
   throw bad(
     event,
-    "a node cannot choose where the answer goes",
-    "leave out channel and to: the answer goes to the session",
+    "a node cannot choose where the reply goes",
+    "leave out channel and to: the reply goes to the session",
   );
 }
 
-function thinkingIn(event: WordsEvent, payload: Readonly<Record<string, unknown>>): Pick<TurnRequest, "thinking"> {
+function thinkingIn(
+  event: NodeMessageEvent,
+  payload: Readonly<Record<string, unknown>>,
+): Pick<TurnRequest, "thinking"> {
   const given = textIn(event, payload, "thinking");
   if (given === undefined || given === "") return {};
   const thinking = parseThinkingLevel(given);
@@ -141,14 +145,21 @@ function thinkingIn(event: WordsEvent, payload: Readonly<Record<string, unknown>
   return { thinking };
 }
 
-function timeoutIn(event: WordsEvent, { timeoutSeconds }: Readonly<Record<string, unknown>>): { timeoutMs?: number } {
+function timeoutIn(
+  event: NodeMessageEvent,
+  { timeoutSeconds }: Readonly<Record<string, unknown>>,
+): { timeoutMs?: number } {
   if (timeoutSeconds === undefined || timeoutSeconds === null) return {};
   if (typeof timeoutSeconds === "number" && timeoutSeconds > 0 && timeoutSeconds <= MAX_SECONDS)
     return { timeoutMs: Math.ceil(timeoutSeconds * 1000) };
   throw bad(event, `timeoutSeconds must be a number above 0 and at most ${MAX_SECONDS}`);
 }
 
-function textIn(event: WordsEvent, payload: Readonly<Record<string, unknown>>, field: string): string | undefined {
+function textIn(
+  event: NodeMessageEvent,
+  payload: Readonly<Record<string, unknown>>,
+  field: string,
+): string | undefined {
   const value = payload[field];
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return value;
@@ -156,9 +167,9 @@ function textIn(event: WordsEvent, payload: Readonly<Record<string, unknown>>, f
 }
 
 /** A stuck microphone must not use up a budget. */
-function requireSlow(lately: Map<string, number[]>, nodeId: string, now: number): void {
-  const recent = (lately.get(nodeId) ?? []).filter((at) => now - at < MINUTE_MS);
-  lately.set(nodeId, recent);
+function requireSlow(recentByNode: Map<string, number[]>, nodeId: string, now: number): void {
+  const recent = (recentByNode.get(nodeId) ?? []).filter((at) => now - at < MINUTE_MS);
+  recentByNode.set(nodeId, recent);
   if (recent.length >= PER_MINUTE)
     throw new OpenClawError("node.too-fast", `this node passed on ${PER_MINUTE} requests within a minute`, {
       hint: "wait a minute",
@@ -167,10 +178,10 @@ function requireSlow(lately: Map<string, number[]>, nodeId: string, now: number)
   recent.push(now);
 }
 
-function bad(event: WordsEvent, message: string, hint?: string): OpenClawError {
+function bad(event: NodeMessageEvent, message: string, hint?: string): OpenClawError {
   return new OpenClawError("node.bad-event", `${event}: ${message}`, hint === undefined ? {} : { hint });
 }
 
-function isWords(event: string): event is WordsEvent {
+function isMessageEvent(event: string): event is NodeMessageEvent {
   return Object.hasOwn(kinds, event);
 }

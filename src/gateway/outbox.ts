@@ -1,4 +1,4 @@
-// What goes out on one connection: frames in order, bytes counted, clients that stop reading disconnected.
+// The output of one connection: frames in order, bytes counted, clients that stop reading disconnected.
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 
@@ -6,13 +6,13 @@ import { CLOSE, WIRE_LIMITS } from "../protocol/frame.ts";
 import { sizeOf, type Frame } from "./frame-bytes.ts";
 
 export interface Outbox {
-  /** Bytes the client has not taken yet. */
+  /** Bytes that the client has not read yet. */
   waiting(): number;
   /** Never disconnects by itself: requests are not started while much is waiting. */
   answer(frame: Frame): void;
   /** Disconnects a client that lets events pile up beyond the announced limit. */
   event(frame: Frame): void;
-  /** An event that is written with the next flush, answer or event. */
+  /** An event that is written with the next flush, response or event. */
   queue(frame: Frame): void;
   flush(): void;
 }
@@ -22,11 +22,11 @@ export const UNREAD_MS = 30_000;
 
 type RawSocket = Duplex & { setTimeout?(ms: number): unknown };
 
-/** `raw` is the stream below `socket`; frames are written to it as they are, `onDrain` tells when all were taken. */
+/** `raw` is the stream below `socket`; frames are written to it directly. `onDrain` is called when all were read. */
 export function createOutbox(socket: WebSocket, raw: RawSocket, onDrain: () => void): Outbox {
   let queued: Frame[] = [];
   let queuedBytes = 0;
-  /** Bytes of events since the client had last taken everything. */
+  /** Bytes of events since the client had last read everything. */
   let eventBytes = 0;
   let isCorked = false;
 
@@ -47,7 +47,7 @@ export function createOutbox(socket: WebSocket, raw: RawSocket, onDrain: () => v
     }
     for (const pieces of frames) for (const piece of pieces) raw.write(piece);
   };
-  /** Whatever is sent within one tick is one write. */
+  /** Everything sent within one tick is one write. */
   const uncork = (): void => {
     isCorked = false;
     raw.uncork();
@@ -65,7 +65,7 @@ export function createOutbox(socket: WebSocket, raw: RawSocket, onDrain: () => v
 
   raw.on("drain", onDrain);
   raw.setTimeout?.(UNREAD_MS);
-  // Fires only when neither side made progress; a quiet client with nothing to read is fine.
+  // Fires only when neither side made progress; a client with nothing to read is not affected.
   raw.on("timeout", () => {
     if (waiting() > 0) disconnect();
   });

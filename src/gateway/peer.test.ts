@@ -1,4 +1,4 @@
-// Where a connection comes from cannot be talked up: addresses, proxies, hosts and origins.
+// The origin of a connection cannot be forged: addresses, proxies, hosts and origins.
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ const rules = { trustedProxies: ["10.0.0.2"], allowedHosts: ["claw.example"], al
 const ask = (remoteAddress: string, headers: Record<string, string>, more: object = {}): IncomingMessage =>
   Object.assign({ socket: { remoteAddress }, headers, rawHeaders: Object.entries(headers).flat() }, more) as never;
 
-test("one client has one address, however it is spelt", () => {
+test("folds every spelling of an address into one", () => {
   for (const spelling of [
     "203.0.113.9",
     "::ffff:203.0.113.9",
@@ -26,7 +26,7 @@ test("one client has one address, however it is spelt", () => {
 const localCases: [name: string, remote: string, headers: Record<string, string>, local: boolean, address: string][] = [
   ["loopback", "127.0.0.1", { host: "127.0.0.1:18789" }, true, "127.0.0.1"],
   [
-    "a browser or a program at this machine, with the headers they send by themselves",
+    "a browser or program on this machine, with its usual headers",
     "127.0.0.1",
     {
       host: "127.0.0.1:18789",
@@ -61,29 +61,29 @@ const localCases: [name: string, remote: string, headers: Record<string, string>
     "127.0.0.1",
   ],
   [
-    "an unknown proxy that hides in Forwarded",
+    "an unknown proxy that sends only Forwarded",
     "127.0.0.1",
     { host: "localhost", forwarded: "for=127.0.0.1" },
     false,
     "127.0.0.1",
   ],
-  ["a tunnel that names only its own header", "127.0.0.1", { host: "localhost", "cf-ray": "1" }, false, "127.0.0.1"],
+  ["a tunnel that sends only its own header", "127.0.0.1", { host: "localhost", "cf-ray": "1" }, false, "127.0.0.1"],
   [
-    "a proxy that only says https",
+    "a proxy that sends only x-forwarded-proto",
     "127.0.0.1",
     { host: "localhost", "x-forwarded-proto": "https" },
     false,
     "127.0.0.1",
   ],
   [
-    "somebody who claims to be local",
+    "a remote client that claims to be local",
     "203.0.113.9",
     { host: "localhost", "x-forwarded-for": "127.0.0.1" },
     false,
     "203.0.113.9",
   ],
   [
-    "a trusted proxy for somebody far",
+    "a trusted proxy for a remote client",
     "10.0.0.2",
     { host: "claw.example", "x-forwarded-for": "203.0.113.9" },
     false,
@@ -97,7 +97,7 @@ const localCases: [name: string, remote: string, headers: Record<string, string>
     "203.0.113.9",
   ],
   [
-    "a trusted proxy on this machine for somebody here",
+    "a trusted proxy on this machine for a local client",
     "10.0.0.2",
     { host: "localhost", "x-forwarded-for": "127.0.0.1" },
     false,
@@ -110,7 +110,7 @@ const localCases: [name: string, remote: string, headers: Record<string, string>
     false,
     "203.0.113.9",
   ],
-  ["a trusted proxy that names nobody", "10.0.0.2", { host: "localhost" }, false, "10.0.0.2"],
+  ["a trusted proxy that names no client", "10.0.0.2", { host: "localhost" }, false, "10.0.0.2"],
 ];
 for (const [name, remote, headers, local, address] of localCases) {
   test(`${name}: ${local ? "local" : "not local"}`, () => {
@@ -119,7 +119,7 @@ for (const [name, remote, headers, local, address] of localCases) {
   });
 }
 
-test("a connection from the bound address to itself is local, without a proxy and with that address as Host", () => {
+test("treats a connection from the bound address to itself as local, without a proxy and with that address as Host", () => {
   const to = (remote: string, headers: Record<string, string>, trustedProxies: string[] = []): boolean => {
     return peerOf(ask(remote, headers), { ...rules, trustedProxies, boundTo: ["192.168.1.5"] }).local;
   };
@@ -132,7 +132,7 @@ test("a connection from the bound address to itself is local, without a proxy an
   assert.equal(peerOf(ask("192.168.1.5", { host: "192.168.1.5" }), { ...rules, boundTo: ["0.0.0.0"] }).local, false);
 });
 
-test("a sign of a proxy is never local, on loopback and behind a trusted proxy either", () => {
+test("never treats a connection with a proxy header as local, on loopback or behind a trusted proxy", () => {
   const names = [
     "x-forwarded-for",
     "X_Forwarded_For",
@@ -151,7 +151,7 @@ test("a sign of a proxy is never local, on loopback and behind a trusted proxy e
       }
 });
 
-test("only our names and addresses are our host", () => {
+test("accepts only our names and addresses as Host", () => {
   const isOurs = (host: string): boolean => isOurHost(peerOf(ask("127.0.0.1", { host }), rules), rules);
   for (const host of ["127.0.0.1:1", "localhost", "[::1]:9", "192.168.1.5:18789", "claw.example", "CLAW.example:443"])
     assert.equal(isOurs(host), true, host);
@@ -167,7 +167,7 @@ test("only our names and addresses are our host", () => {
     assert.equal(isOurs(host), false, host);
 });
 
-test("two Host headers are none, whichever comes first", () => {
+test("rejects requests with two Host headers", () => {
   for (const [first, second] of [
     ["127.0.0.1:18789", "evil.example"],
     ["localhost", "localhost"],
@@ -178,7 +178,7 @@ test("two Host headers are none, whichever comes first", () => {
   }
 });
 
-test("a page of another site is known by what its browser says of it, also without an origin", () => {
+test("recognizes a page of another site by its Sec-Fetch headers, also without an Origin", () => {
   const isElsewhere = (method: string, headers: Record<string, string>): boolean =>
     isFromElsewhere(ask("127.0.0.1", headers, { method }));
   for (const site of ["cross-site", "same-site", "anything"])
@@ -188,14 +188,14 @@ test("a page of another site is known by what its browser says of it, also witho
     ["POST", { "sec-fetch-mode": "cors" }],
     ["POST", { "sec-fetch-site": "same-origin" }],
     ["POST", { "sec-fetch-site": "none" }],
-    // A link to the page; and an origin, which is judged by itself.
+    // A link to the page, and a request with an Origin, which is checked by itself.
     ["GET", { "sec-fetch-site": "cross-site" }],
     ["POST", { "sec-fetch-site": "cross-site", origin: "https://ui.example" }],
   ] as const)
     assert.equal(isElsewhere(method, headers), false, `${method} ${JSON.stringify(headers)}`);
 });
 
-test("only our origin and the listed ones are ours", () => {
+test("accepts only our origin and the listed ones", () => {
   const isOurs = (origin: string): boolean =>
     isOurOrigin(peerOf(ask("127.0.0.1", { host: "127.0.0.1:18789", origin }), rules), rules);
   for (const origin of ["http://127.0.0.1:18789", "https://127.0.0.1:18789", "https://ui.example"])
@@ -212,7 +212,7 @@ test("only our origin and the listed ones are ours", () => {
     assert.equal(isOurs(origin), false, origin);
 });
 
-test("no header makes a far peer local", () => {
+test("never treats a remote peer as local, with any headers", () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.constantFrom("host", "x-forwarded-for", "x-real-ip", "forwarded", "via", "origin"), fc.string()),

@@ -3,9 +3,9 @@ import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 
 export interface Peer {
-  /** One spelling per client: IPv4-mapped IPv6 is folded, so that a limit cannot be doubled by spelling. */
+  /** One spelling per client: IPv4-mapped IPv6 is folded, so that another spelling does not double a limit. */
   readonly address: string;
-  /** A socket from this machine to itself, no sign of a proxy in between (trusted or not), and a Host header that names it. */
+  /** A socket from this machine to itself, without proxy headers (trusted or not), and with a Host header that names it. */
   readonly local: boolean;
   readonly origin: string | undefined;
   readonly host: string | undefined;
@@ -14,7 +14,7 @@ export interface Peer {
 
 export interface PeerRules {
   readonly trustedProxies: readonly string[];
-  /** Further names this gateway answers to, besides loopback, IP literals and what it is bound to. */
+  /** Further accepted Host names, besides loopback, IP literals and the bound addresses. */
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   /** Where the gateway listens. */
@@ -37,7 +37,7 @@ export function peerOf(request: IncomingMessage, rules: PeerRules): Peer {
 }
 
 /**
- * A gateway bound to one address does not answer on loopback, so the owner's own commands use that address. The kernel sends
+ * A gateway bound to one address does not listen on loopback, so the owner's own commands use that address. The kernel sends
  * such a connection over the loopback interface, so no other machine can have the same address at both ends.
  */
 function isFromThisMachine(
@@ -52,20 +52,20 @@ function isFromThisMachine(
   return isOwnAddress && name === socketAddress && !proxies.has(socketAddress);
 }
 
-/** Two of them mean two things to two readers: then it is none. */
+/** Two Host headers mean different things to different readers, so they count as none. */
 function onlyHost({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const count = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
   return count > 1 ? undefined : headers.host;
 }
 
-/** A page of another site without an Origin to judge: no browser sends that by itself, and no program says so of itself. */
+/** A page of another site without an Origin to check: browsers do not send this by themselves, and programs do not claim it. */
 export function isFromElsewhere({ method, headers }: IncomingMessage): boolean {
   const site = headers["sec-fetch-site"];
   if (site === undefined || method === "GET" || method === "HEAD") return false;
   return headers.origin === undefined && site !== "same-origin" && site !== "none";
 }
 
-/** Refuses names that point here without being ours: the DNS rebinding guard. IP literals cannot be rebound. */
+/** Rejects names that resolve to us without being ours: the guard against DNS rebinding. IP literals cannot be rebound. */
 export function isOurHost(peer: Peer, { allowedHosts }: PeerRules): boolean {
   const name = hostName(peer.host);
   if (name === undefined) return false;
@@ -74,7 +74,7 @@ export function isOurHost(peer: Peer, { allowedHosts }: PeerRules): boolean {
   );
 }
 
-/** A browser always says where its page comes from; only our own page, or a listed origin, may connect. */
+/** A browser always sends the origin of its page; only our own page, or a listed origin, may connect. */
 export function isOurOrigin(peer: Peer, { allowedOrigins }: PeerRules): boolean {
   const { origin, host } = peer;
   if (origin === undefined) return true;
@@ -114,7 +114,7 @@ function parseOrigin(origin: string): URL | undefined {
   return url.protocol === "http:" || url.protocol === "https:" ? url : undefined;
 }
 
-/** What proxies, tunnels and content networks add; a program that connects by itself sends none of these. */
+/** Headers that proxies, tunnels and content networks add; a program that connects directly sends none of them. */
 const proxyHeader = new RegExp(
   `^(?:${[
     ".*(?:forward(?:ed)?(?:-?for)?|proxy(?!-connection$)|proxied|gateway-ip|loadbalancer|varnish|haproxy).*",
@@ -131,7 +131,7 @@ function hasProxyHeaders(headers: IncomingMessage["headers"]): boolean {
   return Object.keys(headers).some((name) => proxyHeader.test(name.replaceAll("_", "-")));
 }
 
-/** The last hop that is no trusted proxy itself; what stands before it is whatever the client claimed. */
+/** The last hop that is not a trusted proxy; earlier hops are claims of the client. */
 function forwardedFor(headers: IncomingMessage["headers"], proxies: ReadonlySet<string>): string | undefined {
   const list = headers["x-forwarded-for"] ?? headers["x-real-ip"];
   const hops = (Array.isArray(list) ? list.join(",") : (list ?? "")).split(",").map(foldAddress);

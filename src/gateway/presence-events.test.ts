@@ -1,4 +1,4 @@
-// Presence is told as a gathered change: few frames, bounded bytes, the recorded shape.
+// Presence events: changes gathered into few frames, limited bytes, the recorded shape.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -9,7 +9,7 @@ import type { PresenceEntry } from "../protocol/methods/system.ts";
 import { createPresence } from "./presence.ts";
 import { createPresenceEvents } from "./presence-events.ts";
 
-interface Told {
+interface SentEvent {
   readonly event: string;
   readonly seq: number;
   readonly payload: { readonly presence: PresenceEntry[] };
@@ -35,19 +35,19 @@ function open() {
     events.changed();
     return client;
   };
-  const told = () => watcher.heard as Told[];
+  const sent = () => watcher.received as SentEvent[];
   const close = (): void => {
     for (const client of hub.clients) hub.remove(client);
   };
-  return { time, hub, presence, events, join, told, close };
+  return { time, hub, presence, events, join, sent, close };
 }
 
-test("tells the first change at once, in the recorded shape", () => {
-  const { time, presence, join, told, close } = open();
+test("sends the first change immediately, in the recorded shape", () => {
+  const { time, presence, join, sent, close } = open();
   join(1);
   time.advance(0);
-  const [first] = told();
-  assert.equal(told().length, 1);
+  const [first] = sent();
+  assert.equal(sent().length, 1);
   assert.deepEqual(first?.payload.presence, presence.list());
   assert.deepEqual(
     [first.event, first.stateVersion, typeof first.seq],
@@ -56,19 +56,19 @@ test("tells the first change at once, in the recorded shape", () => {
   close();
 });
 
-test("gathers what changes within a quarter of a second", () => {
-  const { time, join, told, close } = open();
+test("gathers changes within a quarter of a second", () => {
+  const { time, join, sent, close } = open();
   for (let i = 0; i < 50; i++) {
     join(i);
     time.advance(10);
   }
   time.advance(250);
-  assert.ok(told().length <= 4, `${told().length} frames for 50 clients in half a second`);
-  assert.equal(told().at(-1)?.payload.presence.length, 51);
+  assert.ok(sent().length <= 4, `${sent().length} frames for 50 clients in half a second`);
+  assert.equal(sent().at(-1)?.payload.presence.length, 51);
   close();
 });
 
-test("a thousand clients cost a bounded number of bytes, and the last state is told in the end", () => {
+test("limits the bytes for a thousand clients, and sends the last state in the end", () => {
   const { time, hub, join, events, close } = open();
   let bytes = 0;
   const broadcast = hub.broadcastJson.bind(hub);
@@ -88,7 +88,7 @@ test("a thousand clients cost a bounded number of bytes, and the last state is t
   close();
 });
 
-test("when not all fit, nodes and pages are listed first", () => {
+test("lists nodes and pages first when not all fit", () => {
   const { join, events, presence, close } = open();
   join(0, "ui");
   join(1, "node");

@@ -1,4 +1,4 @@
-// Tells clients who is here: changes gathered, the list in its recorded shape, bytes bounded however many clients there are.
+// Sends presence to clients: changes gathered, in the recorded shape, with limited bytes for any number of clients.
 import type { Clock } from "../base/clock.ts";
 import type { Hub } from "./hub.ts";
 import type { Presence } from "./presence.ts";
@@ -18,7 +18,7 @@ export interface PresenceTimers {
 const GATHER_MS = 250;
 /** What presence may cost on all connections together. */
 const BYTES_A_MS = 4000;
-/** What is sent unasked names no more than this many; `system-presence` gives all. */
+/** Events name at most this many; `system-presence` returns all. */
 const MAX_ROWS = 64;
 
 const systemTimers: PresenceTimers = {
@@ -41,7 +41,7 @@ export function createPresenceEvents(
   const tell = (): void => {
     timer = undefined;
     const payload = `{"presence":${list()}}`;
-    // Looked at when it is due: more clients may have come since, and each of them makes it dearer.
+    // Built when it is due: more clients may have connected since, and each makes it more expensive.
     const dueIn = sentAt + Math.max(GATHER_MS, (payload.length * hub.clients.size) / BYTES_A_MS) - clock.ticks();
     if (dueIn > 0) {
       timer = timers.after(dueIn, tell);

@@ -21,7 +21,7 @@ const client = (more: Partial<Client> & { instanceId?: string; mode?: string } =
 };
 const others = (book: Presence) => book.list().slice(1);
 
-test("one row an instance, whatever the case of its id", () => {
+test("shows one row per instance, in any case of its id", () => {
   const book = presence();
   book.seen(client({ instanceId: "Mac-1" }), "connect");
   book.beacon({ instanceId: "mac-1", text: "beacon", host: "Mac" }, "x");
@@ -31,7 +31,7 @@ test("one row an instance, whatever the case of its id", () => {
   );
 });
 
-test("a device that is operator and node at once is one row with both roles, and stays while one is open", () => {
+test("shows a device that is operator and node as one row with both roles, while one connection is open", () => {
   const book = presence();
   const operator = client({ deviceId: "d1", instanceId: "a" });
   const node = client({ deviceId: "d1", connId: "c2", role: "node", mode: "node", instanceId: "b" });
@@ -52,7 +52,7 @@ test("a device that is operator and node at once is one row with both roles, and
   assert.deepEqual(others(book), []);
 });
 
-test("a beacon is forgotten after five minutes, and a new one begins anew", () => {
+test("forgets a beacon after five minutes; a later one starts again", () => {
   const book = presence();
   book.beacon({ instanceId: "phone", text: "here", lastInputSeconds: 3 }, "x");
   now += 5 * 60_000 - 1;
@@ -61,7 +61,7 @@ test("a beacon is forgotten after five minutes, and a new one begins anew", () =
   assert.equal(others(book).length, 0);
 });
 
-test("two hundred rows at most: the oldest that is not connected goes first", () => {
+test("keeps two hundred rows: the oldest one without a connection is dropped first", () => {
   const book = presence();
   book.seen(client({ instanceId: "page" }), "connect");
   for (let at = 0; at < 250; at++) book.beacon({ instanceId: `phone-${at}`, text: "here" }, "x");
@@ -69,7 +69,7 @@ test("two hundred rows at most: the oldest that is not connected goes first", ()
   assert.deepEqual([rows.length, rows[0]?.instanceId, rows[1]?.instanceId], [200, "page", "phone-51"]);
 });
 
-test("an address of this machine never takes the place of one that was reported", () => {
+test("never replaces a reported address by one of this machine", () => {
   const book = presence();
   book.beacon({ instanceId: "p", text: "here", ip: "10.0.0.7" }, "x");
   book.beacon({ instanceId: "p", text: "here", ip: "127.0.0.1" }, "x");
@@ -85,7 +85,7 @@ test("an address of this machine never takes the place of one that was reported"
   );
 });
 
-test("short-lived command lines leave no row", () => {
+test("shows no row for short-lived command lines", () => {
   const book = presence();
   assert.equal(book.seen(client({ mode: "cli" }), "connect"), false);
   assert.deepEqual(others(book), []);

@@ -1,4 +1,4 @@
-// Who is here: the gateway itself, connected clients and beacons, one row an instance, forgotten after a while.
+// Presence: the gateway itself, connected clients and beacons, one row per instance, forgotten after a while.
 import { hostname, release } from "node:os";
 
 import type { Clock } from "../base/clock.ts";
@@ -11,32 +11,32 @@ const TTL_MS = 5 * 60_000;
 const MAX_ROWS = 200;
 
 export interface Presence {
-  /** The name of this machine. */
+  /** The host name of this machine. */
   readonly host: string;
   list(): PresenceEntry[];
-  /** The list as JSON, cut to so many rows: nodes and people's clients first, then whoever was heard of last. */
+  /** The list as JSON, limited to this many rows: nodes and people's clients first, then the most recent ones. */
   json(maxRows: number): string;
   version(): number;
-  /** False when this kind of client leaves no row (short-lived command lines). */
+  /** False when this kind of client has no row (short-lived command lines). */
   seen(client: Client, reason: "connect" | "disconnect"): boolean;
-  /** What an instance says about itself; `from` stands in for one that names none. */
+  /** What an instance reports about itself; `from` is used when it names no host. */
   beacon(row: Beacon, from: string): void;
 }
 
-interface Kept {
+interface PresenceRow {
   readonly row: PresenceEntry;
-  /** Connections of this instance that are open now: while there is one, it is here. */
+  /** Open connections of this instance: while there is one, the instance is present. */
   readonly open: ReadonlyMap<string, Client["role"]>;
-  /** The row as JSON, made when it is first sent: it is sent far more often than it changes. */
+  /** The row as JSON, created when it is first sent: it is sent far more often than it changes. */
   text?: string;
 }
 
-/** What people look for first when there are more rows than are sent. */
+/** The modes that people look for first when there are more rows than are sent. */
 const foremost = new Set(["node", "ui", "webchat"]);
 
 export function createPresence(clock: Clock, version: string): Presence {
-  /** By instance id in lower case, else device id; the longest unheard of first. */
-  const kept = new Map<string, Kept>();
+  /** By instance id in lower case, else device id; the least recent first. */
+  const kept = new Map<string, PresenceRow>();
   const host = hostname();
   const platform = `${process.platform} ${release()}`;
   const self = (): PresenceEntry => ({
@@ -52,7 +52,7 @@ export function createPresence(clock: Clock, version: string): Presence {
   });
   let changes = 1;
 
-  const put = (key: string, entry: Kept): void => {
+  const put = (key: string, entry: PresenceRow): void => {
     kept.delete(key);
     kept.set(key, entry);
     changes += 1;
@@ -101,7 +101,7 @@ export function createPresence(clock: Clock, version: string): Presence {
       forget();
       const key = keyOf(row.instanceId ?? row.deviceId ?? from, row.deviceId);
       const known = kept.get(key);
-      const { ip, ...said } = row;
+      const { ip, ...reported } = row;
       put(key, {
         row: {
           host: "unknown",
@@ -110,7 +110,7 @@ export function createPresence(clock: Clock, version: string): Presence {
           mode: "unknown",
           reason: "beacon",
           ...known?.row,
-          ...said,
+          ...reported,
           ...ipOf(ip, known?.row.ip),
           ts: clock.now(),
         },
@@ -120,8 +120,8 @@ export function createPresence(clock: Clock, version: string): Presence {
   };
 }
 
-function foremostOf(rows: readonly Kept[]): Kept[] {
-  const isForemost = ({ row }: Kept): boolean => foremost.has(row.mode);
+function foremostOf(rows: readonly PresenceRow[]): PresenceRow[] {
+  const isForemost = ({ row }: PresenceRow): boolean => foremost.has(row.mode);
   const newest = rows.toReversed();
   return [...newest.filter(isForemost), ...newest.filter((entry) => !isForemost(entry))];
 }
@@ -130,12 +130,12 @@ function rowOf(
   { info, local, address, deviceId, scopes, role }: Client,
   instanceId: string,
   known: PresenceEntry | undefined,
-  open: Kept["open"],
+  open: PresenceRow["open"],
   reason: "connect" | "disconnect",
   now: number,
 ): PresenceEntry {
   const name = info.displayName ?? info.id;
-  // One device may be operator and node at once: it is one row with both.
+  // One device may be both operator and node: it is one row with both roles.
   const roles = [...new Set(open.size === 0 ? [role] : open.values())];
   return {
     host: name,
@@ -157,7 +157,7 @@ function rowOf(
   };
 }
 
-/** An address of this machine is left out and does not replace a reported one. */
+/** Omits an address of this machine, so that it does not replace a reported one. */
 function ipOf(reported: string | undefined, known: string | undefined): { ip?: string } {
   const isHere = reported === undefined || /^(?:127\.|::1$|::ffff:127\.|localhost$)/i.test(reported.trim());
   const ip = isHere ? known : reported;

@@ -1,4 +1,4 @@
-// Run events on the wire: recorded shapes, nothing lost by coalescing, tool events only for those who asked.
+// Run events on the wire: recorded shapes, no loss by coalescing, tool events only for clients that asked.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +13,7 @@ import type { Frame } from "./frame-bytes.ts";
 import { createHub } from "./hub.ts";
 import { createRunEvents } from "./run-events.ts";
 
-interface Heard {
+interface ReceivedEvent {
   readonly event: string;
   readonly seq?: number;
   readonly payload: {
@@ -25,15 +25,19 @@ interface Heard {
   };
 }
 
-function listen(caps: readonly string[] = []): { heard: Heard[]; emit: (body: RunEventBody) => void; end: () => void } {
-  const heard: Heard[] = [];
+function listen(caps: readonly string[] = []): {
+  received: ReceivedEvent[];
+  emit: (body: RunEventBody) => void;
+  end: () => void;
+} {
+  const received: ReceivedEvent[] = [];
   const hub = createHub(systemClock);
   const client = {
     role: "operator",
     scopes: ["operator.admin"],
     caps,
     sessions: new Set(["agent:main:main"]),
-    send: (frame: Frame) => heard.push(readFrame(frame) as Heard),
+    send: (frame: Frame) => received.push(readFrame(frame) as ReceivedEvent),
   } as unknown as Client;
   hub.add(client);
   const onEvent = createRunEvents(hub, systemClock, createMask());
@@ -46,7 +50,7 @@ function listen(caps: readonly string[] = []): { heard: Heard[]; emit: (body: Ru
       ts: 1000 + seq,
       body,
     } satisfies RunEvent);
-  return { heard, emit, end: () => hub.remove(client) };
+  return { received, emit, end: () => hub.remove(client) };
 }
 
 const outcome = (part: Partial<RunOutcome>): RunOutcome => ({
@@ -62,8 +66,8 @@ const outcome = (part: Partial<RunOutcome>): RunOutcome => ({
   ...part,
 });
 
-test("a streamed reply: start, text in order and whole, end, final", async () => {
-  const { heard, emit, end } = listen();
+test("streams a reply: start, text in order and complete, end, final", async () => {
+  const { received, emit, end } = listen();
   emit({ stream: "lifecycle", phase: "start", startedAt: 1 });
   let text = "";
   for (let i = 0; i < 200; i++) {
@@ -73,21 +77,21 @@ test("a streamed reply: start, text in order and whole, end, final", async () =>
     if (i % 20 === 0) await sleep(5);
   }
   emit({ stream: "lifecycle", phase: "end", outcome: outcome({ text }) });
-  const agent = heard.filter(({ event }) => event === "agent");
+  const agent = received.filter(({ event }) => event === "agent");
   assert.deepEqual(agent[0]?.payload.data, { phase: "start", startedAt: 1 });
   assert.deepEqual(agent.at(-1)?.payload.data, { phase: "end", endedAt: 2 });
   const words = agent.filter(({ payload }) => payload.stream === "assistant");
   assert.equal(words.map(({ payload }) => payload.data?.["delta"]).join(""), text);
   assert.ok(words.length < 100, `${words.length} frames for 200 pieces`);
-  const chat = heard.filter(({ event }) => event === "chat");
+  const chat = received.filter(({ event }) => event === "chat");
   assert.equal(chat.at(-1)?.payload.state, "final");
   assert.equal(chat.at(-1)?.payload.message?.content[0]?.text, text);
-  assert.ok(heard.every(({ seq }) => typeof seq === "number"));
+  assert.ok(received.every(({ seq }) => typeof seq === "number"));
   end();
 });
 
-test("what was said before a tool call is on the wire before it", () => {
-  const { heard, emit, end } = listen(["tool-events"]);
+test("sends text before a tool call before the call", () => {
+  const { received, emit, end } = listen(["tool-events"]);
   emit({ stream: "assistant", text: "a", delta: "a" });
   emit({ stream: "assistant", text: "ab", delta: "b" });
   emit({ stream: "tool", phase: "start", name: "read", toolCallId: "c1", args: { path: "x" } });
@@ -99,30 +103,30 @@ test("what was said before a tool call is on the wire before it", () => {
     isError: false,
     result: { content: [{ type: "text", text: "y" }] },
   });
-  const order = heard.filter(({ event }) => event === "agent").map(({ payload }) => payload.stream);
+  const order = received.filter(({ event }) => event === "agent").map(({ payload }) => payload.stream);
   assert.deepEqual(order, ["assistant", "assistant", "tool", "tool"]);
-  const tool = heard.find(({ payload }) => payload.stream === "tool");
+  const tool = received.find(({ payload }) => payload.stream === "tool");
   assert.equal(tool?.seq, undefined);
   assert.deepEqual(tool?.payload.data, { phase: "start", name: "read", toolCallId: "c1", args: { path: "x" } });
   end();
 });
 
-test("tool events do not reach clients that did not ask", () => {
-  const { heard, emit, end } = listen();
+test("sends tool events only to clients that asked", () => {
+  const { received, emit, end } = listen();
   emit({ stream: "tool", phase: "start", name: "read", toolCallId: "c1", args: {} });
-  assert.deepEqual(heard, []);
+  assert.deepEqual(received, []);
   end();
 });
 
-test("failures, stops and silence each end in their own state", () => {
+test("ends failures, stops and silent turns in their own state", () => {
   for (const [part, state] of [
     [{ status: "error", failure: { code: "model.auth", message: "no key" } }, "error"],
     [{ status: "aborted" }, "aborted"],
     [{ silent: true }, "final"],
   ] as const) {
-    const { heard, emit, end } = listen();
+    const { received, emit, end } = listen();
     emit({ stream: "lifecycle", phase: "end", outcome: outcome(part) });
-    const last = heard.at(-1)?.payload;
+    const last = received.at(-1)?.payload;
     assert.equal(last?.state, state);
     assert.equal(last?.message, undefined);
     if (state === "error") assert.equal(last?.errorMessage, "no key");
@@ -130,7 +134,7 @@ test("failures, stops and silence each end in their own state", () => {
   }
 });
 
-test("with many clients, text streams only to those that asked about the session, and all learn how it ended", () => {
+test("with many clients, streams text only to those that asked about the session, and the end to all", () => {
   const hub = createHub(systemClock);
   const watching = fakeClient({ sessions: new Set(["agent:main:main"]) });
   const others = Array.from({ length: 100 }, () => fakeClient());
@@ -143,7 +147,10 @@ test("with many clients, text streams only to those that asked about the session
   event(3, { stream: "lifecycle", phase: "end", outcome: outcome({ text: "one" }) });
   const states = (client: typeof watching): unknown[] => {
     client.flush();
-    return (client.heard as Heard[]).map(({ payload, seq }) => [payload.stream ?? payload.state, typeof seq]);
+    return (client.received as ReceivedEvent[]).map(({ payload, seq }) => [
+      payload.stream ?? payload.state,
+      typeof seq,
+    ]);
   };
   const all = [
     ["lifecycle", "number"],

@@ -2,10 +2,10 @@
 import type { RunEvent, RunOutcome } from "../core/event.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Mask } from "../base/mask.ts";
-import { maskValues } from "../base/mask-values.ts";
+import { redactValues } from "../base/redact-values.ts";
 import { isAmong, type Hub } from "./hub.ts";
 
-/** Text arrives in hundreds of pieces a second; people and screens are served by a few dozen. */
+/** Text arrives in hundreds of pieces per second; a few dozen updates are enough for people. */
 const AGENT_MS = 25;
 const CHAT_MS = 120;
 
@@ -18,7 +18,7 @@ interface RunView {
   event: RunEvent;
 }
 
-/** Returns the listener to give to `agents.watch`. */
+/** Returns the listener for `agents.watch`. */
 export function createRunEvents(hub: Hub, clock: Clock, mask: Mask): (event: RunEvent) => void {
   const views = new Map<string, RunView>();
   let timer: NodeJS.Timeout | undefined;
@@ -59,7 +59,7 @@ export function createRunEvents(hub: Hub, clock: Clock, mask: Mask): (event: Run
     else timer ??= setTimeout(flushDue, AGENT_MS);
   };
   const isDue = (view: RunView): boolean => clock.ticks() - view.lastAgentAt >= AGENT_MS;
-  /** All runs together, so that a crowd of clients gets them in one write; gathered further while it is behind. */
+  /** Flushes all runs together, so that many clients get them in one write; delayed further while clients are behind. */
   const flushDue = (): void => {
     timer = undefined;
     const isBehind = hub.isBehind();
@@ -110,7 +110,7 @@ function newView(event: RunEvent): RunView {
   };
 }
 
-/** Tool events go to every client that asked for them and may look, whatever the verbose level (docs/decisions/0032-tool-events-by-capability.md), without a shared number. */
+/** Tool events go to every client with `operator.read` that asked for them, at any verbose level (docs/decisions/0032-tool-events-by-capability.md), without a sequence number. */
 function sendTool(event: RunEvent, hub: Hub, mask: Mask): void {
   const { body } = event;
   if (body.stream !== "tool") return;
@@ -126,7 +126,7 @@ function sendTool(event: RunEvent, hub: Hub, mask: Mask): void {
     {
       runId: event.runId,
       stream: "tool",
-      data: maskValues(data, mask),
+      data: redactValues(data, mask),
       sessionKey: event.sessionKey,
       seq: event.seq,
       ts: event.ts,

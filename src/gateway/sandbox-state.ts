@@ -1,4 +1,4 @@
-// The sandbox state of the default agent for clients: its mode, whether it starts, and the command that fixes it (docs/decisions/0009-sandbox-on-by-default.md).
+// The sandbox state of the default agent for clients: its mode, whether it starts, and the fix (docs/decisions/0009-sandbox-on-by-default.md).
 import type { AgentId } from "../core/names.ts";
 import { defaultAgentId } from "../config/agents.ts";
 import { modeOf, describeRoute } from "../exec/describe-route.ts";
@@ -28,7 +28,7 @@ export function sandboxNow({ config }: Pick<Surroundings, "config">): SandboxHea
   };
 }
 
-/** Starts a sandbox to see whether it works, where one is configured. */
+/** Starts a sandbox to test it, if one is configured. */
 export function createSandboxTrial(surroundings: Surroundings): () => Promise<SandboxHealth> {
   const { config, paths, env, clock } = surroundings;
   let last: { readonly at: number; readonly of: unknown; readonly answer: Promise<SandboxHealth> } | undefined;

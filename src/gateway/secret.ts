@@ -1,10 +1,10 @@
-// The shared secret of the gateway: which one is in force and whether a caller knows it.
+// The shared secret of the gateway: which one is in force, and whether a caller knows it.
 import type { Env } from "../base/paths.ts";
 import { sameSecret } from "../base/ids.ts";
 
 export interface SharedSecret {
   readonly mode: "token" | "password";
-  /** Undefined: none is set, and everybody without a paired device is refused. */
+  /** Undefined: none is set, and every client without a paired device is rejected. */
   readonly value: string | undefined;
 }
 
@@ -12,7 +12,7 @@ type Auth = { readonly mode?: SharedSecret["mode"] | undefined } & Partial<
   Record<SharedSecret["mode"], string | undefined>
 >;
 
-/** The environment wins over the config, in the gateway and in everything that speaks to it. */
+/** The environment wins over the config, in the gateway and in every program that connects to it. */
 export function sharedSecret(
   config: { readonly gateway?: { readonly auth?: Auth | undefined } | undefined },
   env: Env,

@@ -1,4 +1,4 @@
-// The gateway's one port: HTTP and WebSocket, opened last at start and closed first at the end.
+// The gateway's one port: HTTP and WebSocket, opened last at the start and closed first at the end.
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -17,9 +17,9 @@ import { UNREAD_MS } from "./outbox.ts";
 import type { GatewayContext } from "./context.ts";
 import { createDispatch, type Served } from "./dispatch.ts";
 import { createFairQueue, type FairQueue } from "./fair-queue.ts";
-import { tellRequested } from "./devices.ts";
+import { announcePairRequest } from "./devices.ts";
 import { judgeConnect } from "./handshake.ts";
-import type { Vitals } from "./health.ts";
+import type { HealthReporter } from "./health.ts";
 import { isAmong } from "./hub.ts";
 import { eventFrame } from "./client.ts";
 import { answerMalformed, endWith } from "./http/malformed.ts";
@@ -43,7 +43,7 @@ const http = process.getBuiltinModule("node:http");
 export interface Gateway {
   readonly port: number;
   readonly urls: readonly string[];
-  /** Tells clients, closes sockets, waits for requests in flight, frees the port. */
+  /** Notifies clients, closes sockets, waits for requests in flight, frees the port. */
   close(reason: CloseReason): Promise<void>;
 }
 
@@ -56,10 +56,9 @@ export interface GatewayOptions {
   readonly context: GatewayContext;
   readonly agents: Agents;
   readonly models: ModelBook;
-  readonly vitals: Vitals;
+  readonly vitals: HealthReporter;
   readonly served: readonly Served[];
   readonly binding: Binding;
-  readonly pageFolder: string;
   readonly serveHook?: ServeHook;
   readonly voiceWake: VoiceWake;
   /** Called before each connection, so that a client that connects after a config change gets the new config. */
@@ -67,12 +66,12 @@ export interface GatewayOptions {
 }
 
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const { context, agents, models, binding, pageFolder, serveHook } = options;
+  const { context, agents, models, binding, serveHook } = options;
   const { clock, log } = context;
   const throttle = createThrottle(clock);
   const secret = (): SharedSecret => sharedSecret(context.config(), context.env);
   const peerRules = (): PeerRules => rulesOf(context, binding);
-  const servePage = createPage(pageFolder);
+  const servePage = createPage();
   const queue = createFairQueue(clock);
   const route = createRoute({ context, throttle, agents, models, servePage, serveHook, secret, peerRules, queue });
   const sockets = new WebSocketServer({
@@ -133,7 +132,7 @@ function createUpgrade(
     pending += 1;
     arriving?.();
     const peer = peerOf(request, peerRules());
-    // The answer to the upgrade and the challenge are one write.
+    // The upgrade response and the challenge are one write.
     socket.cork();
     process.nextTick(() => socket.uncork());
     sockets.handleUpgrade(request, socket, head, (ws) => serveConnection(ws, socket, peer, connection));
@@ -141,7 +140,11 @@ function createUpgrade(
 }
 
 /** The payload of hello-ok as JSON. The parts that are the same for every client are serialized once. */
-function createHello(context: GatewayContext, vitals: Vitals, methods: readonly string[]): ConnectionDeps["hello"] {
+function createHello(
+  context: GatewayContext,
+  vitals: HealthReporter,
+  methods: readonly string[],
+): ConnectionDeps["hello"] {
   const { clock, presence, presenceEvents, paths } = context;
   const features = JSON.stringify({ methods, events: announcedEvents } satisfies HelloOk["features"]);
   return (client, { issued }) => {
@@ -176,7 +179,7 @@ function membership({
           added: opened.added,
           hint: `openclaw devices approve ${opened.requestId}`,
         });
-        tellRequested(hub, opened);
+        announcePairRequest(hub, opened);
       }
       if (presence.seen(client, "connect")) presenceEvents.changed();
       void vitals
@@ -196,7 +199,7 @@ function membership({
     },
     refused({ error, opened }, peer) {
       log.warn(`connection refused: ${error.message}`, { address: peer.address, userAgent: peer.userAgent });
-      if (opened !== undefined) tellRequested(hub, opened);
+      if (opened !== undefined) announcePairRequest(hub, opened);
     },
   };
 }
@@ -243,7 +246,7 @@ async function closeGateway(
   const closed = servers.map((server) => new Promise<void>((resolve) => void server.close(() => resolve())));
   if (restartExpectedMs === undefined) hub.closeAll(1001, "gateway stopping");
   else hub.closeAll(CLOSE.restart, "service restart");
-  // Kept connections become idle one by one as their last answers go out.
+  // Keep-alive connections become idle one by one as their last responses are sent.
   const idle = setInterval(() => {
     for (const server of servers) server.closeIdleConnections();
   }, 20);
@@ -301,7 +304,7 @@ function rulesOf(context: GatewayContext, binding: Binding): PeerRules {
   };
 }
 
-/** Tells whether a request of this connection is still to be answered. */
+/** Returns whether a connection still waits for a response. */
 function countAnswering(server: Server): (socket: Socket) => boolean {
   const open = new WeakMap<Socket, number>();
   server.on("request", ({ socket }, response) => {
@@ -311,7 +314,7 @@ function countAnswering(server: Server): (socket: Socket) => boolean {
   return (socket) => (open.get(socket) ?? 0) > 0;
 }
 
-/** The first address must open; a machine without IPv6 does without the second. */
+/** The first address must open; the second is optional, for machines without IPv6. */
 function listen(server: Server, host: string, port: number, required: boolean): Promise<boolean> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause) => {

@@ -41,7 +41,7 @@ function start(): Run {
   };
 }
 
-test("a random secret is always compared, whatever was tried before", async () => {
+test("always compares a random secret, after any number of failures", async () => {
   const run = start();
   const verdicts: Verdict[] = [];
   for (let index = 0; index < 1000; index += 1) verdicts.push(await run.try(false));
@@ -54,25 +54,25 @@ test("a random secret is always compared, whatever was tried before", async () =
   assert.equal(run.compared(), 1001);
 });
 
-test("a guessable secret is compared ten times at once and then at a limited rate", async () => {
+test("compares a guessable secret ten times without delay and then at a limited rate", async () => {
   const run = start();
   const verdicts = Promise.all(Array.from({ length: 500 }, () => run.try(false, { guessable: true })));
-  // The first one after the free ones has its turn at once, one more waits for it; the clock stands still here.
+  // The first one after the free ones is compared immediately, one more waits for it; the clock does not advance here.
   assert.ok(run.compared() <= 11, String(run.compared()));
   run.later(60_000);
-  assert.deepEqual(await run.try(true, { guessable: true }), { ok: true }, "a right one has its turn");
+  assert.deepEqual(await run.try(true, { guessable: true }), { ok: true }, "a right one is compared");
   await verdicts;
   assert.ok(run.compared() <= 13, String(run.compared()));
 });
 
-test("failures are forgotten after five quiet minutes", async () => {
+test("forgets failures after five quiet minutes", async () => {
   const run = start();
   for (let index = 0; index < 12; index += 1) await run.try(false);
   run.later(5 * 60_000 + 1);
   assert.deepEqual(await run.try(false), { ok: false, waitMs: 0 });
 });
 
-test("callers are counted apart: this machine, each network, each paired device", async () => {
+test("counts callers separately: this machine, each network, each paired device", async () => {
   const keyOf = ({ key }: Caller): string => key;
   const keys = [
     callerOf(peer("127.0.0.1", true)),

@@ -1,17 +1,17 @@
-// Slows down wrong secrets without turning away right ones: only failures count, and only secrets a person could guess are compared at a limited rate.
+// Slows down wrong secrets without rejecting right ones: only failures count, and only guessable secrets are compared at a limited rate.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Clock } from "../base/clock.ts";
 import { Lru } from "../base/lru.ts";
 import type { Peer } from "./peer.ts";
 
-/** Wrong secrets that are answered at full speed; after that the caller is slowed down. */
+/** Number of wrong secrets that get a response at full speed; after that the caller is slowed down. */
 const FREE_FAILURES = 10;
 const FORGET_MS = 5 * 60_000;
-/** Time between two comparisons of a guessable secret, once there were too many wrong ones. */
+/** Time between two comparisons of a guessable secret, after too many wrong ones. */
 const LOCAL_SPACING_MS = 200;
 const REMOTE_SPACING_MS = 5000;
-/** A caller whose turn comes later than this is asked to retry; shorter than the deadline of a handshake. */
+/** A caller that would wait longer than this is asked to retry; shorter than the handshake deadline. */
 const MAX_WAIT_MS = 9000;
 
 export interface Caller {
@@ -23,13 +23,13 @@ export type Verdict = { readonly ok: true } | { readonly ok: false; readonly wai
 
 export interface Attempt {
   readonly caller: Caller;
-  /** Short or chosen by a person, so that trying many is worth it. */
+  /** Short or chosen by a person, so that guessing may succeed. */
   readonly guessable: boolean;
   readonly isRight: () => boolean;
 }
 
 export interface Throttle {
-  /** `waitMs` above 0: there were too many wrong ones, and a wrong one is not welcome before that. */
+  /** `waitMs` above 0: there were too many wrong secrets, and the caller should wait this long. */
   check(attempt: Attempt): Promise<Verdict>;
 }
 
@@ -47,7 +47,7 @@ export function createThrottle(clock: Clock): Throttle {
     return known !== undefined && clock.ticks() - known.last < FORGET_MS ? known : undefined;
   };
 
-  /** Comparing and counting are one step: requests sent at once cannot share one free attempt. */
+  /** Compares and counts in one step: concurrent requests cannot share one free attempt. */
   const compare = ({ caller, isRight }: Attempt): Verdict => {
     if (isRight()) return { ok: true };
     const now = clock.ticks();
@@ -71,13 +71,13 @@ export function createThrottle(clock: Clock): Throttle {
   };
 }
 
-/** Whoever is not plainly at this machine never slows down whoever is, also when both come through one proxy. */
+/** A remote caller never slows down the owner on this machine, even if both use one proxy. */
 export function callerOf({ address, local }: Peer, purpose = "gateway"): Caller {
   if (local) return { key: `${purpose} local`, spacingMs: LOCAL_SPACING_MS };
   return { key: `${purpose} ${networkOf(address)}`, spacingMs: REMOTE_SPACING_MS };
 }
 
-/** A paired device proved its key, so guesses by others at its address are not held against it. */
+/** A paired device has proved its key, so guesses by others at its address do not count against it. */
 export function callerOfDevice(deviceId: string): Caller {
   return { key: `device ${deviceId}`, spacingMs: LOCAL_SPACING_MS };
 }

@@ -1,9 +1,9 @@
-// What was used, in the recorded shapes: by day, by session, and over all sessions; from sums, never from transcripts.
+// Usage in the recorded shapes: by day, by session and in total; from stored sums, never from transcripts.
 import { addActivity, noActivity, summarizeLatency, type Activity } from "../agent/activity.ts";
 import {
   localDay,
-  nothing,
-  plus,
+  noUsage,
+  addTotals,
   type Ledger,
   type LedgerQuery,
   type ModelUse,
@@ -41,7 +41,7 @@ export async function costReport(
   query: LedgerQuery,
 ): Promise<Pick<UsageCostReport, "daily" | "totals">> {
   const days = Map.groupBy(await ledger.daily(query), ({ date }) => date);
-  const daily = [...days].map(([date, rows]) => ({ date, ...toWire(rows.reduce<Totals>(plus, nothing)) }));
+  const daily = [...days].map(([date, rows]) => ({ date, ...toWire(rows.reduce<Totals>(addTotals, noUsage)) }));
   return { daily, totals: toWire(await ledger.totals(query)) };
 }
 
@@ -49,10 +49,10 @@ export interface SessionsReport {
   readonly ledger: Ledger;
   readonly range: Range;
   readonly records: readonly SessionRecord[];
-  /** The whole answer is about these records; otherwise the sums are of everything in the range. */
+  /** The report covers only these records; otherwise the sums cover everything in the range. */
   readonly only: boolean;
   readonly includeContextWeight: boolean;
-  /** Where transcripts are kept. */
+  /** Where transcripts are stored. */
   readonly file: string;
 }
 
@@ -62,7 +62,7 @@ export async function sessionsReport(
 ): Promise<Pick<SessionsUsage, "sessions" | "totals" | "aggregates">> {
   const { ledger, range, records, only, includeContextWeight, file } = report;
   const sessions: SessionUse[] = [];
-  // One after the other: a thousand sessions must not hold everybody else up.
+  // One after the other, so that a thousand sessions do not block other requests.
   for (const record of records)
     sessions.push({
       record,
@@ -81,13 +81,13 @@ export async function sessionsReport(
 interface SessionUse {
   readonly record: SessionRecord;
   readonly days: readonly SessionDay[];
-  /** Undefined when it was not asked for. */
+  /** Undefined when it was not requested. */
   readonly context: ContextWeight | null | undefined;
 }
 
 /**
- * Also sessions whose activity was not counted yet when they were last used. A transcript with two keys, as of a
- * cron job and its last run, is one row: the key that its use was counted under.
+ * Also includes sessions whose activity was not counted when they were last used. A transcript with two keys, such as
+ * a cron job and its last run, is one row: the key under which its usage was counted.
  */
 function activeIn(sessions: readonly SessionUse[], { from, to }: Range): SessionUse[] {
   const counted = new Set(sessions.flatMap(({ record, days }) => (days.length > 0 ? [record.sessionId] : [])));
@@ -97,7 +97,7 @@ function activeIn(sessions: readonly SessionUse[], { from, to }: Range): Session
   });
 }
 
-/** What happened on one day, by one agent. */
+/** Usage on one day by one agent. */
 interface DayFacts {
   readonly date: string;
   readonly agentId: string;
@@ -193,7 +193,7 @@ function aggregatesOf(facts: readonly DayFacts[]): Omit<UsageAggregates, "byChan
 
 type Day = Pick<DayFacts, "date" | "used" | "activity">;
 
-/** Facts of one day as one. */
+/** Merges the facts of each day. */
 function mergeDays(days: readonly Day[]): Day[] {
   const [first] = days;
   if (first === undefined) return [];
@@ -203,7 +203,7 @@ function mergeDays(days: readonly Day[]): Day[] {
 const activityOf = (days: readonly Day[]): Activity =>
   days.reduce((sum, { activity }) => addActivity(sum, activity), noActivity);
 
-const sumOf = (used: readonly ModelUse[]): Totals => used.reduce((sum, { totals }) => plus(sum, totals), nothing);
+const sumOf = (used: readonly ModelUse[]): Totals => used.reduce((sum, { totals }) => addTotals(sum, totals), noUsage);
 
 function byModel(used: readonly ModelUse[]): ModelUsage[] {
   return grouped(used, ({ provider, model }) => `${provider}/${model}`).map(([, uses]) => ({
@@ -253,7 +253,7 @@ function countAndTotals(uses: readonly ModelUse[]): CountAndTotals {
 
 const tokensAndCost = ({ totalTokens, costUsd }: Totals): TokensAndCost => ({ tokens: totalTokens, cost: costUsd });
 
-/** Results belong to their calls: they do not count as messages of their own. */
+/** Tool results belong to their calls and are not counted as messages. */
 function messageCounts({ user, assistant, toolCalls, toolResults, errors }: Activity): MessageCounts {
   return { total: user + assistant, user, assistant, toolCalls, toolResults, errors };
 }

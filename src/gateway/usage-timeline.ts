@@ -1,4 +1,4 @@
-// One session over time, from the end of its transcript: the usage of each answer, and its messages.
+// One session over time, from the end of its transcript: the usage of each reply, and its messages.
 import { textOf, type Message, type Usage } from "../core/message.ts";
 import { contextOf } from "../agent/usage.ts";
 import type { UsageLogs, UsageTimeseries } from "../protocol/methods/usage.ts";
@@ -8,7 +8,7 @@ const PAGE = 200;
 const MAX_POINTS = 1000;
 const MAX_LOGS = 1000;
 const MAX_CHARS = 2000;
-/** However long a transcript is, no more of it is read. */
+/** No more entries of a transcript are read than this. */
 const MAX_ENTRIES = 5000;
 
 export interface SessionSums {
@@ -16,7 +16,7 @@ export interface SessionSums {
   readonly costUsd: number;
 }
 
-/** `sessions.usage.timeseries`: the latest answers, each with the sum up to it. `sums` are those of the session. */
+/** `sessions.usage.timeseries`: the latest replies, each with the running sum. `sums` are those of the session. */
 export async function timeline(
   transcript: TranscriptTable,
   { sessionId }: SessionRecord,
@@ -31,7 +31,7 @@ export async function timeline(
     (sum, { totalTokens, cost }) => ({ tokens: sum.tokens + totalTokens, cost: sum.cost + cost }),
     { tokens: 0, cost: 0 },
   );
-  // A transcript that is shown whole begins at zero; else what is left out comes first.
+  // A transcript that is shown completely starts at zero; else the sum of the omitted part comes first.
   const isWhole = answers.length < MAX_POINTS && (await transcript.count(sessionId)) <= MAX_ENTRIES;
   let tokens = isWhole ? 0 : Math.max(0, sums.totalTokens - shown.tokens);
   let cost = isWhole ? 0 : Math.max(0, sums.costUsd - shown.cost);
@@ -43,7 +43,7 @@ export async function timeline(
   return { sessionId, points };
 }
 
-/** `sessions.usage.logs`: the latest messages, shortened, with secrets masked. */
+/** `sessions.usage.logs`: the latest messages, shortened, with secrets redacted. */
 export async function messageLog(
   transcript: TranscriptTable,
   { sessionId }: SessionRecord,
@@ -64,7 +64,7 @@ export async function messageLog(
   return { logs };
 }
 
-/** Of the newest entries those that `take` makes something of, oldest first. */
+/** The newest entries for which `take` returns a value, oldest first. */
 async function latest<T>(
   transcript: TranscriptTable,
   sessionId: string,

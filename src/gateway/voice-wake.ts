@@ -10,11 +10,11 @@ import type { Log } from "../base/log.ts";
 
 export interface VoiceWake {
   triggers(): readonly string[];
-  /** Durable when it returns; gives back what was kept. */
+  /** Durable when it returns; returns what was stored. */
   set(triggers: readonly string[]): readonly string[];
 }
 
-const usual: readonly string[] = ["openclaw", "claude", "computer"];
+const defaultTriggers: readonly string[] = ["openclaw", "claude", "computer"];
 const MAX_TRIGGERS = 32;
 const MAX_CHARS = 64;
 
@@ -39,12 +39,12 @@ function readTriggers(file: string, log: Log): readonly string[] {
     return tidied(triggers.filter((word) => typeof word === "string"));
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") log.warn("cannot read the wake words; using the defaults", { error, file });
-    return usual;
+    return defaultTriggers;
   }
 }
 
 /** An empty list means the defaults, because a node without a wake word cannot be used. */
 function tidied(triggers: readonly string[]): readonly string[] {
   const words = triggers.map((word) => word.trim().slice(0, MAX_CHARS).toWellFormed()).filter((word) => word !== "");
-  return words.length === 0 ? usual : words.slice(0, MAX_TRIGGERS);
+  return words.length === 0 ? defaultTriggers : words.slice(0, MAX_TRIGGERS);
 }

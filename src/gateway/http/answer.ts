@@ -1,4 +1,4 @@
-// Small answers over HTTP: JSON, text, the security headers every answer carries, and bodies read within bounds.
+// HTTP responses: JSON, text, the security headers of every response, and bodies read within limits.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -18,7 +18,7 @@ export function setSecurityHeaders(response: ServerResponse): void {
   for (const name in alwaysHeaders) response.setHeader(name, alwaysHeaders[name] ?? "");
 }
 
-/** Aborts when the exchange is over, answered or not. */
+/** Aborts when the exchange is over, with or without a response. */
 export function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.on("close", () => gone.abort(clientLeft));

@@ -1,4 +1,4 @@
-// `/avatar/<agent>`: the picture of an agent, or with `?meta=1` where it is.
+// `/avatar/<agent>`: the image of an agent, or with `?meta=1` its URL.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -14,7 +14,7 @@ import { decodedPath, sendBytes } from "./page.ts";
 
 const MAX_BYTES = 4_000_000;
 
-/** `name` is what stands behind `/avatar/`, as it came. */
+/** `name` is the part of the path after `/avatar/`, undecoded. */
 export async function serveAvatar(
   request: IncomingMessage,
   response: ServerResponse,
@@ -30,7 +30,7 @@ export async function serveAvatar(
   const query = new URLSearchParams(request.url?.split("?")[1] ?? "");
   if (query.get("meta") === "1") return sendJson(response, 200, { avatarUrl: urlOf(context, agent, picture) });
   if (picture === undefined) return sendText(response, 404, "Not Found");
-  // A drawing opened by its address must not run anything of this origin.
+  // An SVG that is opened directly must not run scripts of this origin.
   response.setHeader("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox");
   sendBytes(request, response, { body: picture.bytes, type: picture.type });
 }
@@ -46,7 +46,7 @@ function urlOf({ config }: GatewayContext, agent: AgentId | undefined, picture: 
   return isThere ? (avatarUrl(config(), agent) ?? null) : null;
 }
 
-/** Undefined for what is not there, leads out of the workspace, or is no picture. */
+/** Undefined for a file that is missing, leads out of the workspace, or is not an image. */
 async function readPicture({ config, paths, log }: GatewayContext, agent: AgentId): Promise<Picture | undefined> {
   const avatar = avatarOf(config(), agent);
   if (avatar?.kind !== "file") return undefined;

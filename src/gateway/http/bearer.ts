@@ -1,4 +1,4 @@
-// Who may use the HTTP surface: the shared secret as a bearer, throttled like the socket.
+// Admits callers of the HTTP endpoints: the shared secret as a bearer token, throttled like the socket.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { Peer } from "../peer.ts";
@@ -6,7 +6,7 @@ import { isGuessable, knowsSecret, type SharedSecret } from "../secret.ts";
 import { callerOf, type Throttle } from "../throttle.ts";
 import { sendError, sendJson } from "./answer.ts";
 
-/** True when the caller may go on; otherwise the answer has been sent. */
+/** True when the caller may continue; otherwise the response has been sent. */
 export async function admitBearer(
   request: IncomingMessage,
   response: ServerResponse,

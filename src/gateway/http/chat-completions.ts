@@ -1,4 +1,4 @@
-// POST /v1/chat/completions: an agent's turn in the shape OpenAI clients speak, streamed or whole.
+// POST /v1/chat/completions: runs an agent's turn for OpenAI clients, streamed or whole.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -9,7 +9,7 @@ import type { TurnRequest } from "../../session/turns.ts";
 import { requireSend } from "../../session/send-policy.ts";
 import type { GatewayContext } from "../context.ts";
 import { sendJson } from "./answer.ts";
-import { readContent, type ContentLimits } from "./openai-content.ts";
+import { readContent } from "./openai-content.ts";
 import {
   answerSettings,
   checkParameters,
@@ -47,7 +47,7 @@ const parameters: KnownParameters = {
     (
       "model messages stream stream_options user tools tool_choice parallel_tool_calls max_tokens max_completion_tokens " +
       "temperature top_p stop seed presence_penalty frequency_penalty response_format reasoning_effort " +
-      // These say how the vendor stores, bills and caches; here the gateway decides that.
+      // These control how the vendor stores, bills and caches; here the gateway decides that.
       "metadata store service_tier safety_identifier prompt_cache_key prompt_cache_options prompt_cache_retention"
     ).split(" "),
   ),
@@ -98,10 +98,9 @@ async function turnOf(request: IncomingMessage, body: Body, deps: OpenAIDeps): P
   checkParameters(body, parameters);
   const target = await turnTarget(request, body, deps);
   const { subject } = target;
-  const limits = context.config().gateway?.http?.endpoints?.responses ?? {};
-  const { said, system } = await readMessages(body["messages"], limits, context);
-  const words = turnInput(said, "messages", context.clock.now());
-  await requireCalls(said, target, context, "messages");
+  const { conversation, system } = await readMessages(body["messages"], context);
+  const words = turnInput(conversation, "messages", context.clock.now());
+  await requireCalls(conversation, target, context, "messages");
   const own = clientTools(body["tools"], () => context.catalog.offered(subject));
   await requireSend(context.store.sessions, subject.session, context.config());
   return newTurn({
@@ -187,27 +186,23 @@ function usageOf({ usage }: RunOutcome): object {
 }
 
 interface Conversation {
-  readonly said: readonly InputMessage[];
+  readonly conversation: readonly InputMessage[];
   readonly system: readonly string[];
 }
 
 /** System and developer messages go to the system prompt, wherever they are in the list. */
-async function readMessages(
-  messages: unknown,
-  limits: ContentLimits,
-  { clock }: GatewayContext,
-): Promise<Conversation> {
+async function readMessages(messages: unknown, context: GatewayContext): Promise<Conversation> {
   if (!Array.isArray(messages) || !messages.some(isInput))
     throw new OpenClawError("http.bad-parameter", "Missing user message in `messages`.", {
       details: { param: "messages" },
     });
-  const timestamp = clock.now();
-  const said: InputMessage[] = [];
+  const timestamp = context.clock.now();
+  const conversation: InputMessage[] = [];
   const system: string[] = [];
   for (const [index, message] of (messages as unknown[]).entries()) {
     const at = `messages[${index}]`;
     if (!isRecord(message)) return refuse(at, "must be an object");
-    const content = await readContent(message["content"], `${at}.content`, limits);
+    const content = await readContent(message["content"], `${at}.content`, context);
     const blocks = [{ type: "text" as const, text: content.text }, ...content.files, ...content.images];
     switch (message["role"]) {
       case "system":
@@ -215,22 +210,33 @@ async function readMessages(
         system.push(content.text);
         break;
       case "user":
-        said.push({ role: "user", content });
+        conversation.push({ role: "user", content });
         break;
       case "assistant":
-        said.push({ role: "assistant", content: [...textOnly(content.text), ...callsOf(message, at)], timestamp });
+        conversation.push({
+          role: "assistant",
+          content: [...textOnly(content.text), ...callsOf(message, at)],
+          timestamp,
+        });
         break;
       case "tool": {
         const id = message["tool_call_id"];
         if (typeof id !== "string" || id === "") return refuse(`${at}.tool_call_id`, "must be the id of a tool call");
-        said.push({ role: "toolResult", toolCallId: id, toolName: "tool", content: blocks, isError: false, timestamp });
+        conversation.push({
+          role: "toolResult",
+          toolCallId: id,
+          toolName: "tool",
+          content: blocks,
+          isError: false,
+          timestamp,
+        });
         break;
       }
       default:
         return refuse(`${at}.role`, "must be system, developer, user, assistant or tool");
     }
   }
-  return { said, system };
+  return { conversation, system };
 }
 
 const isInput = (message: unknown): boolean =>

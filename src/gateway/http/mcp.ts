@@ -1,13 +1,16 @@
-// POST /mcp: the tools of a session for programs that speak MCP, by the same secret and under the same policy as /tools/invoke.
+// /mcp: tools, resources and prompts for MCP clients, with the same secret and policy as /tools/invoke.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { OpenClawError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
-import { answerMcp, type McpCaller } from "../../mcp/server.ts";
-import { refusal, RPC, type RpcAnswer } from "../../mcp/message.ts";
+import { refusal, RPC, STATELESS_REVISIONS, type RpcAnswer } from "../../mcp/message.ts";
+import type { McpCaller } from "../../mcp/server/exchange.ts";
+import { createMcpServer, type McpServer } from "../../mcp/server/server.ts";
+import type { Sink } from "../../mcp/server/stream.ts";
+import { WIRE_LIMITS } from "../../protocol/frame.ts";
 import type { GatewayContext } from "../context.ts";
 import type { Peer } from "../peer.ts";
-import { goneSignal, readBody, sendJson } from "./answer.ts";
+import { goneSignal, readBody, sendJson, sendText } from "./answer.ts";
 import { bearerSubject } from "./tools-invoke.ts";
 
 const MAX_BODY = 2_000_000;
@@ -18,21 +21,45 @@ export async function serveMcp(
   context: GatewayContext,
   peer: Peer,
 ): Promise<void> {
-  const gone = goneSignal(response);
-  const message = await bodyOf(request, response);
-  const { version, catalog, callTool, log, mask } = context;
-  const answer =
-    "refused" in message
-      ? message.refused
-      : await answerMcp(message.value, callerOf(request, context, peer, gone), {
-          version,
-          catalog,
-          callTool,
-          log,
-        });
-  if (response.destroyed) return;
-  if (answer.body === undefined) return void response.writeHead(answer.status).end();
-  sendJson(response, answer.status, hasRefusal(answer.body) ? masked(answer.body, mask) : answer.body);
+  const caller = callerOf(request, response, context, peer);
+  const answer = await answerOf(request, response, serverOf(context), caller);
+  if (answer === undefined || response.destroyed) return;
+  if (answer === "not-allowed")
+    return sendText(response, 405, "Method Not Allowed", { allow: caller.sessionId === undefined ? "POST" : ALL });
+  const { status, body, sessionId } = answer;
+  if (sessionId !== undefined) response.setHeader("mcp-session-id", sessionId);
+  if (body === undefined) return void response.writeHead(status).end();
+  sendJson(response, status, hasRefusal(body) ? masked(body, context.mask) : body);
+}
+
+const ALL = "POST, GET, DELETE";
+
+/** One server for each gateway, made with its first request. */
+const servers = new WeakMap<GatewayContext, McpServer>();
+
+function serverOf(context: GatewayContext): McpServer {
+  const known = servers.get(context);
+  if (known !== undefined) return known;
+  const made = createMcpServer({ ...context, registry: context.mcp });
+  servers.set(context, made);
+  context.closing.addEventListener("abort", () => made.close(), { once: true });
+  return made;
+}
+
+async function answerOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  server: McpServer,
+  caller: McpCaller,
+): Promise<RpcAnswer | "not-allowed" | undefined> {
+  const message = request.method === "POST" ? await bodyOf(request, response) : undefined;
+  if (message !== undefined) return "refused" in message ? message.refused : server.post(message.value, caller);
+  // Since 2026-07-28 there is only POST; before, GET and DELETE belong to a session.
+  const isStateless = STATELESS_REVISIONS.some((revision) => revision === caller.claims.revision);
+  if (isStateless || caller.sessionId === undefined) return "not-allowed";
+  if (request.method === "DELETE") return server.end(caller);
+  if (request.method !== "GET") return "not-allowed";
+  return server.listen(caller, headerOf(request, "last-event-id"));
 }
 
 async function bodyOf(
@@ -62,26 +89,67 @@ function masked(body: object, mask: GatewayContext["mask"]): unknown {
   return JSON.parse(mask(JSON.stringify(body))) as unknown;
 }
 
-function callerOf(request: IncomingMessage, context: GatewayContext, peer: Peer, signal: AbortSignal): McpCaller {
-  const header = (name: string): string | undefined => {
-    const value = request.headers[name];
-    return typeof value === "string" && value !== "" ? value : undefined;
-  };
+function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function callerOf(request: IncomingMessage, response: ServerResponse, context: GatewayContext, peer: Peer): McpCaller {
+  const header = (name: string): string | undefined => headerOf(request, name);
+  const takesEvents = /\btext\/event-stream\b|\*\/\*/.test(header("accept") ?? "");
   return {
-    signal,
-    claims: { revision: header("mcp-protocol-version"), method: header("mcp-method"), name: header("mcp-name") },
+    gone: goneSignal(response),
+    isLocal: peer.local,
+    sessionId: header("mcp-session-id"),
+    openStream: takesEvents ? () => openSink(response) : undefined,
+    claims: {
+      revision: header("mcp-protocol-version"),
+      method: header("mcp-method"),
+      name: header("mcp-name"),
+      param: (name) => header(`mcp-param-${name.toLowerCase()}`),
+    },
     async subject() {
       const sessionKey = header("x-openclaw-session-key");
       const agentId = header("x-openclaw-agent-id");
       const subject = bearerSubject(request, peer, { sessionKey, agentId }, context.config());
       const turn = header("x-openclaw-run-id");
       if (turn === undefined) return { subject };
-      // Said to be part of a run: then it has no more rights than whoever led to that run.
+      // The caller claims to be part of a run, so it gets no more rights than the source of that run.
       const entry = await context.store.inbox.get(turn);
       if (entry?.sessionKey === subject.session) return { subject, turn };
       throw new OpenClawError("run.unknown", `there is no run of that id in session ${subject.session}`, {
         hint: "leave out x-openclaw-run-id, or name the session of the run in x-openclaw-session-key",
       });
     },
+  };
+}
+
+const RETRY_MS = 1000;
+/** Proxies end connections that are silent for long. */
+const KEEP_ALIVE_MS = 25_000;
+
+function openSink(response: ServerResponse): Sink {
+  response.writeHead(200, {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache, no-transform",
+    "x-accel-buffering": "no",
+  });
+  response.flushHeaders();
+  const write = (text: string): void => {
+    if (response.writableEnded || response.destroyed) return;
+    // A reader that stopped reading is cut, so that it cannot fill our memory.
+    if (response.writableLength > WIRE_LIMITS.maxBufferedBytes) response.destroy();
+    else response.write(text);
+  };
+  const alive = setInterval(() => write(": keep-alive\n\n"), KEEP_ALIVE_MS).unref();
+  response.on("close", () => clearInterval(alive));
+  return {
+    send(message, eventId) {
+      const id = eventId === undefined ? "" : `id: ${eventId}\n`;
+      // An event without a message gives the client an id to resume from.
+      if (message === undefined) write(`${id}retry: ${RETRY_MS}\ndata: \n\n`);
+      else write(`${id}data: ${JSON.stringify(message)}\n\n`);
+    },
+    close: () => void response.end(),
   };
 }

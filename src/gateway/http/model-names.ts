@@ -1,10 +1,10 @@
-// Which model a caller of the OpenAI-shaped endpoints means by a name.
+// Resolves the model name of a request to the OpenAI-compatible endpoints.
 import { OpenClawError } from "../../core/error.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { isModelAllowed, nameOf, parseModelRef } from "../../model/catalog.ts";
 import type { ModelBook, ModelRef } from "../../model/model.ts";
 
-/** Models with a credential that the config lets be picked. */
+/** Models with a credential that the config allows to choose. */
 export async function usableModels(config: Config, models: ModelBook): Promise<ModelRef[]> {
   const all = await models.list();
   return all

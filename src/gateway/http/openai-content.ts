@@ -1,11 +1,12 @@
-// Message content as OpenAI clients send it: text, pictures and files, checked against the limits of the config.
+// Message content of OpenAI clients: text, images and files, checked against the limits of the config.
 import { OpenClawError } from "../../core/error.ts";
 import type { ImageBlock, TextBlock } from "../../core/message.ts";
 import { isRecord } from "../../core/record.ts";
-import { fetchPublic, type FetchLimits } from "../../base/fetch-public.ts";
 import { wrapUntrusted } from "../../base/untrusted-content.ts";
 import type { Config } from "../../config/schema/index.ts";
+import { isGuardError } from "../../media/guard/reasons.ts";
 import { sniff } from "../../media/sniff.ts";
+import type { GatewayContext } from "../context.ts";
 import { refuse } from "./openai-request.ts";
 
 export interface Content {
@@ -15,14 +16,15 @@ export interface Content {
   readonly files: readonly TextBlock[];
 }
 
-export type ContentLimits = Pick<ResponsesConfig, "files" | "images">;
+/** What reads URLs and PDF files for a request. */
+export type ContentContext = Pick<GatewayContext, "config" | "guard" | "extraction">;
 
 type ResponsesConfig = NonNullable<
   NonNullable<NonNullable<NonNullable<Config["gateway"]>["http"]>["endpoints"]>["responses"]
 >;
 
-/** `where` names the parameter in refusals. Undefined content is none. */
-export async function readContent(content: unknown, where: string, limits: ContentLimits): Promise<Content> {
+/** `where` names the parameter in errors. Undefined content is empty. */
+export async function readContent(content: unknown, where: string, context: ContentContext): Promise<Content> {
   if (content === undefined || content === null) return { text: "", images: [], files: [] };
   if (typeof content === "string") return { text: content, images: [], files: [] };
   if (!Array.isArray(content)) return refuse(where, "must be a string or a list of content parts");
@@ -34,8 +36,8 @@ export async function readContent(content: unknown, where: string, limits: Conte
     const type = isRecord(part) ? part["type"] : undefined;
     if (!isRecord(part) || typeof type !== "string") return refuse(at, "must be an object with a type");
     if (textTypes.has(type)) texts.push(textOfPart(part, at));
-    else if (type === "image_url" || type === "input_image") images.push(await readImage(part, at, limits));
-    else if (type === "file" || type === "input_file") files.push(await readFile(part, at, limits));
+    else if (type === "image_url" || type === "input_image") images.push(await readImage(part, at, context));
+    else if (type === "file" || type === "input_file") files.push(await readFile(part, at, context));
     else return refuse(`${at}.type`, `"${type}" is not supported; send text, images or files`);
   }
   return { text: texts.join("\n"), images, files };
@@ -48,11 +50,11 @@ function textOfPart(part: Readonly<Record<string, unknown>>, at: string): string
   return typeof text === "string" ? text : refuse(`${at}.text`, "must be a string");
 }
 
-/** Bytes somebody sent, or where to get them. */
+/** Bytes in the request, or where to fetch them. */
 interface Source {
   readonly data?: string;
   readonly url?: string;
-  /** As the sender states it. */
+  /** The type that the sender states. */
   readonly mimeType?: string | undefined;
   readonly name?: string | undefined;
 }
@@ -60,14 +62,15 @@ interface Source {
 async function readImage(
   part: Readonly<Record<string, unknown>>,
   at: string,
-  { images = {} }: ContentLimits,
+  context: ContentContext,
 ): Promise<ImageBlock> {
+  const { images = {} } = limitsIn(context);
   const inner = part["image_url"];
   const url = isRecord(inner) ? inner["url"] : inner;
   const source = sourceOf(part, at) ?? (typeof url === "string" ? fromUrl(url) : undefined);
   if (source === undefined) return refuse(at, "needs image_url: a data: URL or an http(s) URL");
   const key = "gateway.http.endpoints.responses.images";
-  const { bytes } = await bytesOf(source, at, { ...images, key });
+  const { bytes } = await bytesOf(source, at, { ...images, key }, context);
   const kind = sniff(bytes);
   if (kind.kind !== "image" || images.allowedMimes?.includes(kind.mimeType) !== true)
     return refuse(at, `is not an image of an accepted type (${key}.allowedMimes: ${list(images.allowedMimes)})`);
@@ -77,8 +80,9 @@ async function readImage(
 async function readFile(
   part: Readonly<Record<string, unknown>>,
   at: string,
-  { files = {} }: ContentLimits,
+  context: ContentContext,
 ): Promise<TextBlock> {
+  const { files = {} } = limitsIn(context);
   const inner = isRecord(part["file"]) ? part["file"] : part;
   const { file_data: data, file_url: url, filename } = inner;
   const name = typeof filename === "string" ? filename : undefined;
@@ -88,17 +92,38 @@ async function readFile(
   if (given === undefined) return refuse(at, "needs file_data (Base64 or a data: URL) or file_url");
   const source = { ...given, name: given.name ?? name ?? (typeof url === "string" ? nameIn(url) : undefined) };
   const key = "gateway.http.endpoints.responses.files";
-  const { bytes, mimeType } = await bytesOf(source, at, { ...files, key });
+  const { bytes, mimeType } = await bytesOf(source, at, { ...files, key }, context);
   const type = typeOfFile(bytes, mimeType, source.name);
   if (files.allowedMimes?.includes(type) !== true)
     return refuse(at, `is ${type}, which is not accepted (${key}.allowedMimes: ${list(files.allowedMimes)})`);
+  const label = `file ${source.name ?? "without name"}`;
   if (type === "application/pdf")
-    return refuse(at, "is a PDF, which cannot be read yet: send its text instead", "unsupported_file");
-  if (sniff(bytes).kind !== "text") return refuse(at, `is stated to be ${type}, but holds binary data`);
-  return {
-    type: "text",
-    text: wrapUntrusted(cut(decode(bytes), files.maxChars), `file ${source.name ?? "without name"}`),
-  };
+    return { type: "text", text: wrapUntrusted(await readPdf(bytes, at, files, context), label) };
+  if (sniff(bytes).kind !== "text") return refuse(at, `is declared as ${type}, but contains binary data`);
+  return { type: "text", text: wrapUntrusted(cut(decode(bytes), files.maxChars), label) };
+}
+
+async function readPdf(
+  bytes: Buffer,
+  at: string,
+  { pdf: { maxPages = 4 } = {}, maxChars = MAX_FILE_CHARS }: NonNullable<ResponsesConfig["files"]>,
+  { extraction }: ContentContext,
+): Promise<string> {
+  try {
+    const { text, pages, isCut } = await extraction.pdf({ bytes, maxPages, maxChars });
+    if (text === "") return refuse(at, "is a PDF without text (a scan): send its pages as images", "unsupported_file");
+    return isCut
+      ? `${text}\n[cut: ${pages?.read ?? 0} of ${pages?.count ?? 0} pages, at most ${maxChars} characters]`
+      : text;
+  } catch (error) {
+    if (error instanceof OpenClawError && error.code.startsWith("extract."))
+      return refuse(at, error.message, "unsupported_file");
+    throw error;
+  }
+}
+
+function limitsIn({ config }: ContentContext): Pick<ResponsesConfig, "files" | "images"> {
+  return config().gateway?.http?.endpoints?.responses ?? {};
 }
 
 /** The older form: `source: { type: "base64" | "url", … }`. */
@@ -132,7 +157,10 @@ function nameIn(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).pathname.split("/").at(-1) : undefined;
 }
 
-interface SourceLimits extends Partial<FetchLimits> {
+interface SourceLimits {
+  readonly maxBytes?: number;
+  readonly maxRedirects?: number;
+  readonly timeoutMs?: number;
   readonly allowUrl?: boolean;
   readonly key: string;
 }
@@ -141,21 +169,22 @@ async function bytesOf(
   { data, url, mimeType }: Source,
   at: string,
   limits: SourceLimits,
+  { guard }: ContentContext,
 ): Promise<{ readonly bytes: Buffer; readonly mimeType: string | undefined }> {
   const { allowUrl = false, maxBytes = 0, maxRedirects = 0, timeoutMs = 10_000, key } = limits;
   if (url === undefined) return { bytes: fromBase64(data ?? "", at, maxBytes, key), mimeType };
   if (!allowUrl) return refuse(at, `URLs are not fetched (${key}.allowUrl is off); send the data itself`);
   try {
-    const fetched = await fetchPublic(url, { maxBytes, maxRedirects, timeoutMs });
+    const fetched = await guard.download(url, { maxBytes, maxRedirects, timeoutMs });
     return { bytes: fetched.bytes, mimeType: mimeType ?? fetched.mimeType };
   } catch (error) {
-    if (!(error instanceof OpenClawError)) throw error;
+    if (!isGuardError(error)) throw error;
     return refuse(at, `the URL was not fetched: ${error.message}`, error.code);
   }
 }
 
 function fromBase64(text: string, at: string, maxBytes: number, key: string): Buffer {
-  // Before decoding: what is too large must not be held twice.
+  // Checked before decoding, so that data over the limit is not in memory twice.
   if (text.length > (maxBytes * 4) / 3 + 4) return refuse(at, `is larger than ${maxBytes} bytes (${key}.maxBytes)`);
   if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text) || text === "") return refuse(at, "is not valid Base64");
   const bytes = Buffer.from(text, "base64");
@@ -173,7 +202,7 @@ const byExtension: Readonly<Record<string, string | undefined>> = {
   txt: "text/plain",
 };
 
-/** PDF by its bytes; else as stated, then by the name, then by whether it is text. */
+/** PDF by its bytes; else the stated type, then the name, then whether it is text. */
 function typeOfFile(bytes: Buffer, stated: string | undefined, name = ""): string {
   if (bytes.subarray(0, 5).toString("latin1") === "%PDF-") return "application/pdf";
   if (stated !== undefined && stated !== "application/octet-stream") return stated;
@@ -185,7 +214,9 @@ function decode(bytes: Buffer): string {
   return new TextDecoder("utf-8").decode(bytes);
 }
 
-function cut(text: string, maxChars = 200_000): string {
+const MAX_FILE_CHARS = 200_000;
+
+function cut(text: string, maxChars = MAX_FILE_CHARS): string {
   if (text.length <= maxChars) return text;
   return `${text.slice(0, maxChars).toWellFormed()}\n[cut: the first ${maxChars} of ${text.length} characters]`;
 }

@@ -1,4 +1,4 @@
-// GET /v1/models: the agents and the models a caller may name in `model`, in the shape OpenAI clients read.
+// GET /v1/models: the agents and models that a caller may name in `model`, in the shape of OpenAI.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { agentIds } from "../../config/agents.ts";
@@ -12,12 +12,12 @@ import { sendFailure, type OpenAIDeps } from "./openai-turn.ts";
 interface Listed {
   readonly id: string;
   readonly object: "model";
-  /** Unknown to us; the shape wants a number. */
+  /** Not known here; the shape requires a number. */
   readonly created: 0;
   readonly owned_by: string;
 }
 
-/** `id` is what stands behind `/v1/models/`, empty for the list. */
+/** `id` is the part of the path after `/v1/models/`, empty for the list. */
 export async function serveModels(
   _request: IncomingMessage,
   response: ServerResponse,

@@ -1,10 +1,10 @@
-// Parameters that both OpenAI-shaped endpoints take: what is honored, what has no effect here, and what is refused by name.
+// Parameters of both OpenAI-compatible endpoints: which are honored, which have no effect here, and which are rejected.
 import type { ThinkingLevel } from "../../core/thinking-level.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { isRecord } from "../../core/record.ts";
 import type { AnswerSettings, ModelTool } from "../../model/model.ts";
 
-/** The request is refused with 400; OpenAI clients show `param` and `code`. */
+/** Rejects the request with 400; OpenAI clients show `param` and `code`. */
 export function refuse(param: string, message: string, code = "invalid_value"): never {
   throw new OpenClawError("http.bad-parameter", `${param}: ${message}`, { details: { param, code } });
 }
@@ -12,13 +12,13 @@ export function refuse(param: string, message: string, code = "invalid_value"): 
 export type Body = Readonly<Record<string, unknown>>;
 
 export interface KnownParameters {
-  /** Read by the endpoint, or without effect on the answer. */
+  /** Read by the endpoint, or without effect on the result. */
   readonly taken: ReadonlySet<string>;
   /** Not built: rejected unless they have the value without effect. */
   readonly neutral: Readonly<Record<string, unknown>>;
 }
 
-/** A parameter that would change the answer is never ignored. */
+/** A parameter that would change the result is never ignored. */
 export function checkParameters(body: Body, { taken, neutral }: KnownParameters): void {
   for (const [name, value] of Object.entries(body)) {
     if (value === null || taken.has(name)) continue;
@@ -56,7 +56,7 @@ export function optionalRecord(body: Body, name: string): Body | undefined {
 
 const tokens = { min: 1, max: Number.MAX_SAFE_INTEGER, whole: true } as const;
 
-/** `limits` name the parameters that bound the answer; the first that is given counts. */
+/** `limits` name the parameters that limit the output; the first one given counts. */
 export function answerSettings(body: Body, limits: readonly string[]): AnswerSettings {
   const stop = stopSequences(body["stop"] ?? undefined);
   const found = {
@@ -117,7 +117,7 @@ export function thinkingOf(effort: unknown, param: string): { readonly thinking?
 
 const MAX_TOOLS = 128;
 
-/** Both published forms: nested under `function`, and flat. Names of tools the agent has itself are refused. */
+/** Both published forms: nested under `function`, and flat. Rejects names of the agent's own tools. */
 export function clientTools(tools: unknown, own: () => readonly { readonly name: string }[]): ModelTool[] {
   if (tools === undefined || tools === null) return [];
   if (!Array.isArray(tools) || tools.length > MAX_TOOLS)
@@ -127,7 +127,7 @@ export function clientTools(tools: unknown, own: () => readonly { readonly name:
   const taken = new Set(own().map(({ name }) => name));
   for (const [index, { name }] of read.entries()) {
     if (taken.has(name))
-      refuse(`tools[${index}].name`, `the agent has a tool "${name}" of its own; rename yours`, "tool_name_taken");
+      refuse(`tools[${index}].name`, `the agent has its own tool "${name}"; rename yours`, "tool_name_taken");
     taken.add(name);
   }
   return read;
@@ -156,7 +156,7 @@ export interface ChosenTools {
   readonly settings: Pick<AnswerSettings, "toolChoice">;
 }
 
-/** A choice that forces a call is about the caller's tools: those of the agent are not known to it. */
+/** A choice that forces a call means the caller's tools, because the caller does not know those of the agent. */
 export function chooseTools(choice: unknown, tools: readonly ModelTool[]): ChosenTools {
   if (choice === undefined || choice === null || choice === "auto") return { tools, settings: {} };
   if (choice === "none") return { tools, settings: { toolChoice: "none" } };

@@ -1,4 +1,4 @@
-// What the two OpenAI-shaped endpoints share: agent and session of a request, the run behind it, failures as HTTP.
+// Shared by the two OpenAI-compatible endpoints: agent and session of a request, its run, failures as HTTP errors.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -23,7 +23,7 @@ export interface OpenAIDeps {
   readonly models: ModelBook;
 }
 
-/** The parsed body, or undefined when the answer has been sent. */
+/** The parsed body, or undefined when an error response has been sent. */
 export async function readJson(
   request: IncomingMessage,
   response: ServerResponse,
@@ -50,12 +50,12 @@ export async function readJson(
 
 export interface Target {
   readonly subject: Subject;
-  /** The caller named the session, by key or by user, and may come back to it. */
+  /** The caller named the session, by key or by user, and may use it again. */
   readonly isNamed: boolean;
   readonly model?: ModelRef;
 }
 
-/** Agent or model by `model`, agent by header, session by header or by `user`; without either a session of its own. */
+/** Agent or model by `model`, agent by header, session by header or by `user`; without either, a new session. */
 export async function turnTarget(
   { headers }: IncomingMessage,
   body: Body,
@@ -78,15 +78,15 @@ export async function turnTarget(
   return { subject: subjectOf({ sessionKey: `agent:${agent}:${rest}` }, config), isNamed, ...model };
 }
 
-/** One step of the conversation a request brings. */
+/** One message of the conversation in a request. */
 export type InputMessage = { readonly role: "user"; readonly content: Content } | Exclude<Message, { role: "user" }>;
 
-/** The last user message, or the results of tools the caller ran, are the turn; what is before them is its history. */
-export function turnInput(said: readonly InputMessage[], param: string, now: number): TurnInput {
-  const last = said.at(-1);
+/** The turn is the last user message, or results of tools that the caller ran; what comes before is its history. */
+export function turnInput(conversation: readonly InputMessage[], param: string, now: number): TurnInput {
+  const last = conversation.at(-1);
   if (last === undefined || last.role === "assistant")
     return refuse(param, "must end with a message of the user or with tool results");
-  const history = said.slice(0, last.role === "user" ? -1 : undefined).map((one) => toMessage(one, now));
+  const history = conversation.slice(0, last.role === "user" ? -1 : undefined).map((one) => toMessage(one, now));
   const brought = history.length === 0 ? {} : { history };
   if (last.role === "toolResult") return { text: "", ...brought };
   const { text, images, files } = last.content;
@@ -108,7 +108,7 @@ export interface TurnParts extends Pick<TurnRequest, "thinking" | "settings"> {
   /** Texts for the system prompt. */
   readonly system: readonly string[];
   readonly chosen: ChosenTools;
-  /** The session may be continued, so it holds what the caller brings. */
+  /** The session may be continued, so it stores the history of the request. */
   readonly isKept: boolean;
 }
 
@@ -129,14 +129,14 @@ export function newTurn({ words, target, system, chosen, isKept, settings, ...mo
   };
 }
 
-function toMessage(said: InputMessage, timestamp: number): Message {
-  if (said.role !== "user") return said;
-  const { text, files, images } = said.content;
+function toMessage(message: InputMessage, timestamp: number): Message {
+  if (message.role !== "user") return message;
+  const { text, files, images } = message.content;
   const content: Block[] = [...(text === "" ? [] : [{ type: "text" as const, text }]), ...files, ...images];
   return { role: "user", content, timestamp };
 }
 
-/** A call of the model as the caller repeats it; its arguments are the text we gave out. */
+/** A call of the model as the caller repeats it, with the argument text that we sent. */
 export function readCall(id: unknown, name: unknown, args: unknown, at: string): CallBlock {
   if (typeof id !== "string" || id === "") return refuse(at, "the call needs its id");
   if (typeof name !== "string" || !/^[\w-]{1,64}$/.test(name)) return refuse(at, "the call needs the name of its tool");
@@ -144,7 +144,7 @@ export function readCall(id: unknown, name: unknown, args: unknown, at: string):
     const value = typeof args === "string" ? parseStrict(args === "" ? "{}" : args) : undefined;
     if (isRecord(value)) return { type: "toolCall", id, name, arguments: value };
   } catch {
-    // Said below: the caller sent it.
+    // Rejected below: the caller sent invalid JSON.
   }
   return refuse(at, "the arguments of the call must be a JSON object as text");
 }
@@ -155,14 +155,14 @@ const LOOK_BACK = 400;
 
 /** Rejects tool results whose calls are neither in the request nor in the session. */
 export async function requireCalls(
-  said: readonly InputMessage[],
+  conversation: readonly InputMessage[],
   { subject }: Pick<Target, "subject">,
   { store }: GatewayContext,
   param: string,
 ): Promise<void> {
   const made = new Set<string>();
   const lost: string[] = [];
-  for (const one of said) {
+  for (const one of conversation) {
     if (one.role === "assistant") for (const block of one.content) if (block.type === "toolCall") made.add(block.id);
     if (one.role === "toolResult" && !made.has(one.toolCallId)) lost.push(one.toolCallId);
   }
@@ -187,7 +187,7 @@ function callIds(body: unknown): string[] {
   );
 }
 
-/** Gives out the text of a run as it comes; answers before and after tools of ours stand apart. */
+/** Passes on the text of a run as it grows; replies before and after a tool call are separated. */
 export function textFollower(give: (delta: string) => void): (event: RunEvent) => void {
   let hasText = false;
   return ({ body }) => {
@@ -208,13 +208,14 @@ export async function runTurn(
   const stop = agents.watch((event) => {
     if (event.runId === turn.runId) onEvent(event);
   });
-  const onGone = (): void => void agents.abort({ sessionKey: turn.sessionKey, runId: turn.runId }, "the caller left");
+  const onGone = (): void =>
+    void agents.abort({ sessionKey: turn.sessionKey, runId: turn.runId }, "the client disconnected");
   gone.addEventListener("abort", onGone, { once: true });
   try {
     const receipt = await agents.post(turn);
     const outcome = receipt.outcome ?? (await agents.wait(turn.runId, 24 * 3_600_000));
     if (outcome !== undefined) return outcome;
-    // The gateway stops or the wait expired: a turn without a waiting client does not start later.
+    // The gateway stops, or the wait expired: a turn without a waiting client must not start later.
     await agents.abort({ sessionKey: turn.sessionKey, runId: turn.runId }, "the client disconnected");
     throw new OpenClawError("run.unknown", "the run did not end before the gateway stopped", { hint: "send it again" });
   } finally {
@@ -240,7 +241,7 @@ export function failureStatus(
   return { status: code.startsWith("model.") ? 502 : 500, type: "server_error", message: words, code };
 }
 
-/** A turn answered in one piece; undefined when it failed and the answer has been sent. */
+/** Runs a turn without streaming; undefined when it failed and the error response has been sent. */
 export async function wholeTurn(
   response: ServerResponse,
   agents: Agents,

@@ -1,4 +1,4 @@
-// The Control UI from a folder of the owner's choice (`gateway.controlUi.root`), read at each request.
+// Serves the Control UI from a folder that the owner chose (`gateway.controlUi.root`), read at each request.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -12,11 +12,11 @@ import { contentType, decodedPath, sendBytes } from "./page.ts";
 
 const MAX_BYTES = 32_000_000;
 
-/** Scripts of that folder only; style attributes, and pictures and fonts from elsewhere, which pages use. */
+/** Scripts of that folder only; style attributes, and images and fonts from elsewhere, which pages use. */
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline' https:; img-src 'self' data: blob: http: https:; media-src 'self' data: blob:; font-src 'self' data: https:; connect-src 'self' ws: wss:; worker-src 'self' blob:; manifest-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'";
 
-/** `path` is the path of the request without `basePath`. What is not there is `index.html`, as for the built-in page. */
+/** `path` is the path of the request without `basePath`. A missing file gives `index.html`, as for the built-in page. */
 export async function servePageRoot(
   request: IncomingMessage,
   response: ServerResponse,
@@ -48,7 +48,7 @@ export async function servePageRoot(
   }
 }
 
-/** Relative to the folder; undefined for what leads out of it, and for hidden files. */
+/** Relative to the folder; undefined for a path that leads out of it, and for hidden files. */
 function nameOf(path: string): string | undefined {
   const decoded = decodedPath(path);
   if (decoded === undefined || /[\0\\]/.test(decoded)) return undefined;
@@ -81,14 +81,14 @@ function requireHarmless(context: GatewayContext, real: string): void {
   if (isOpen) return;
   throw new OpenClawError(
     "page.not-harmless",
-    `gateway.controlUi.root holds the gateway's own files or keys: ${real}`,
+    `gateway.controlUi.root contains the gateway's own files or keys: ${real}`,
     {
       hint: "set gateway.controlUi.root to a folder that contains only the page",
     },
   );
 }
 
-/** Whether agents can put files there. */
+/** Whether agents can write files there. */
 function isWorkspace({ config, paths }: GatewayContext, folder: string): boolean {
   const real = canonicalPath(folder);
   return agentIds(config()).some((id) => isWithin(real, canonicalPath(workspaceOf(config(), id, paths))));

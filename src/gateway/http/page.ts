@@ -1,7 +1,8 @@
-// The page: files of the built Control UI, index.html for every other path. Read once, kept in memory.
-import { readdirSync, readFileSync } from "node:fs";
+// Serves the built Control UI, with index.html for every other path. Read once and cached in memory.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { fileURLToPath } from "node:url";
 
 import { errnoOf } from "../../core/error.ts";
 import { sendText } from "./answer.ts";
@@ -36,14 +37,14 @@ interface PageFile {
 
 export type ServePage = (request: IncomingMessage, response: ServerResponse, path: string) => void;
 
-export function createPage(folder: string): ServePage {
+export function createPage(): ServePage {
   let files: ReadonlyMap<string, PageFile> | undefined;
 
   return function servePage(request, response, path) {
     if (request.method !== "GET" && request.method !== "HEAD")
       return sendText(response, 405, "Method Not Allowed", { allow: "GET, HEAD" });
-    files ??= readFiles(folder);
-    // Only names that were found on disk are served, so a path from outside never reaches the file system.
+    files ??= readFiles(builtPage());
+    // Only names found on disk are served, so a path from a request never reaches the file system.
     const file = files.get(path.replace(/^\//, "")) ?? files.get("index.html");
     if (file === undefined) return sendText(response, 503, "The page is not built. Run: npm run build\n");
     sendBytes(request, response, file);
@@ -67,7 +68,7 @@ export function contentType(name: string): string {
   return types[extname(name).toLowerCase()] ?? "application/octet-stream";
 }
 
-/** Undefined for a path with a broken escape. */
+/** Undefined for a path with an invalid escape. */
 export function decodedPath(path: string): string | undefined {
   try {
     return decodeURIComponent(path);
@@ -98,4 +99,10 @@ function readFiles(folder: string): ReadonlyMap<string, PageFile> {
     if (errnoOf(error) === "ENOENT") return new Map();
     throw error;
   }
+}
+
+/** The page next to the bundle, else the last build next to the sources. */
+function builtPage(): string {
+  const beside = fileURLToPath(new URL("./ui", import.meta.url));
+  return existsSync(beside) ? beside : fileURLToPath(new URL("../../../dist/ui", import.meta.url));
 }

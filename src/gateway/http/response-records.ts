@@ -1,4 +1,4 @@
-// Responses that can be continued or read again: where each one ended, kept for two weeks and bounded in number.
+// Responses that can be continued or read again: where each one ended, stored for two weeks and limited in number.
 import { OpenClawError } from "../../core/error.ts";
 import type { RunOutcome } from "../../core/event.ts";
 import type { SessionKey } from "../../core/names.ts";
@@ -18,13 +18,13 @@ export interface ResponseRecord {
   readonly sessionId: string;
   /** How many entries the transcript had when the response was complete. */
   readonly seq: number;
-  /** What the response repeats of its request. */
+  /** The fields of the request that the response repeats. */
   readonly head: Readonly<Record<string, unknown>>;
 }
 
 const SPACE = "openai-responses";
 const CONTINUED = "openai-continued";
-/** As long as the outcomes of runs are kept. */
+/** As long as the outcomes of runs are stored. */
 const KEEP_MS = 14 * 24 * 3_600_000;
 const MAX_RECORDS = 5000;
 const MAX_HEAD_CHARS = 16_000;
@@ -32,7 +32,7 @@ const LOOK_EVERY_MS = 3_600_000;
 
 export const runIdOf = (responseId: string): string | undefined => /^resp_([\w-]{1,64})$/.exec(responseId)?.[1];
 
-/** Before the caller learns the id: an id that was given out can be continued. */
+/** Called before the caller learns the id, so that every id can be continued. */
 export async function keepResponse(
   { store, clock }: GatewayContext,
   { runId, sessionKey, sessionId }: RunOutcome,
@@ -52,7 +52,7 @@ export async function keepResponse(
 
 let lookedAt = 0;
 
-/** The oldest beyond the bounds; looked for once in a while. */
+/** The oldest records beyond the limits; checked once in a while. */
 async function outdated(kv: GatewayContext["store"]["kv"], now: number): Promise<KvWrite[]> {
   if (Math.abs(now - lookedAt) < LOOK_EVERY_MS) return [];
   lookedAt = now;
@@ -63,7 +63,7 @@ async function outdated(kv: GatewayContext["store"]["kv"], now: number): Promise
     .map(({ key }) => ({ space: SPACE, key, value: undefined }));
 }
 
-/** Undefined when it never was, is too old, or belongs to another agent or session than the caller names. */
+/** Undefined when it does not exist, is too old, or belongs to another agent or session than the caller names. */
 export async function findResponse(
   responseId: string,
   { subject, isNamed }: Pick<Target, "subject" | "isNamed">,
@@ -82,7 +82,7 @@ export async function forgetResponse(responseId: string, { store }: GatewayConte
   await store.kv.set(SPACE, runIdOf(responseId) ?? "", undefined);
 }
 
-/** The session that goes on after this response: its own, or a copy that ends there when it has gone on already. */
+/** The session that continues after this response: its own, or a copy up to there when it has already continued. */
 export async function sessionAfter(responseId: string, target: Target, context: GatewayContext): Promise<SessionKey> {
   const record = await findResponse(responseId, target, context);
   const gone = (): never =>
@@ -92,7 +92,7 @@ export async function sessionAfter(responseId: string, target: Target, context: 
   return (await copyUpTo(record, target, context)) ?? gone();
 }
 
-/** Once: of two requests that continue the same response, the second gets a copy. */
+/** True once: of two requests that continue the same response, the second gets a copy. */
 async function canGoOn(
   responseId: string,
   { sessionKey, sessionId, seq }: ResponseRecord,

@@ -1,4 +1,4 @@
-// POST /v1/responses: an agent's turn as OpenAI's Responses API shapes it; tools the caller brings come back as calls.
+// POST /v1/responses: runs an agent's turn in the shape of OpenAI's Responses API; the caller's tools are returned as calls.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { RunOutcome } from "../../core/event.ts";
@@ -51,14 +51,14 @@ const parameters: KnownParameters = {
     (
       "model input instructions stream user tools tool_choice parallel_tool_calls max_output_tokens max_tool_calls " +
       "temperature top_p text reasoning previous_response_id store metadata truncation include stream_options " +
-      // These say how the vendor bills and caches; here the gateway decides that.
+      // These control how the vendor bills and caches; here the gateway decides that.
       "service_tier safety_identifier prompt_cache_key prompt_cache_options prompt_cache_retention"
     ).split(" "),
   ),
   neutral: { background: false, top_logprobs: 0, conversation: null, prompt: null, context_management: [] },
 };
 
-/** The turn a request asks for, and what its response repeats of it. */
+/** The turn of a request, and the fields that its response repeats. */
 interface Asked {
   readonly turn: TurnRequest;
   readonly head: Readonly<Record<string, unknown>>;
@@ -112,8 +112,8 @@ async function readRequest(request: IncomingMessage, body: Body, deps: OpenAIDep
   const target = await turnTarget(request, body, deps);
   const previous = optionalText(body, "previous_response_id");
   const isStored = optionalFlag(body, "store") ?? true;
-  const { said, system } = await readInput(body["input"], target, context);
-  const words = turnInput(said, "input", context.clock.now());
+  const { conversation, system } = await readInput(body["input"], target, context);
+  const words = turnInput(conversation, "input", context.clock.now());
   const own = clientTools(body["tools"], () => context.catalog.offered(target.subject));
   const parts = {
     words,
@@ -125,10 +125,10 @@ async function readRequest(request: IncomingMessage, body: Body, deps: OpenAIDep
   };
   const maxToolCalls = optionalNumber(body, "max_tool_calls", { min: 0, max: 1000, whole: true });
   const repeated = repeatedOf(body, parts.chosen.tools, isStored);
-  // Last: it may copy a session, which a request that is refused must not do.
+  // Last, because it may copy a session, which a rejected request must not do.
   const session = previous === undefined ? target.subject.session : await sessionAfter(previous, target, context);
   const goingOn = { ...target, subject: { ...target.subject, session } };
-  await requireCalls(said, goingOn, context, "input");
+  await requireCalls(conversation, goingOn, context, "input");
   await requireSend(context.store.sessions, session, context.config());
   const turn: TurnRequest = {
     ...newTurn({ ...parts, target: goingOn }),
@@ -138,7 +138,7 @@ async function readRequest(request: IncomingMessage, body: Body, deps: OpenAIDep
   return { turn, isStored, head: { id: `resp_${turn.runId}`, object: "response", created_at, ...repeated } };
 }
 
-/** Only what adds to the output of hosted tools or of reasoning, which has no place here; log probabilities change it. */
+/** Accepts only values that add output of hosted tools or reasoning, which do not exist here; rejects log probabilities. */
 function requireIncludes(include: unknown): void {
   if (include === undefined || include === null) return;
   if (!Array.isArray(include) || include.some((one) => typeof one !== "string"))
@@ -154,7 +154,7 @@ function formatOf(body: Body): Body | undefined {
   return text === undefined ? undefined : optionalRecord(text, "format");
 }
 
-/** What a response repeats of its request. */
+/** The fields of the request that a response repeats. */
 function repeatedOf(body: Body, tools: readonly ModelTool[], isStored: boolean): Asked["head"] {
   const text = optionalRecord(body, "text") ?? {};
   const truncation = body["truncation"] ?? "disabled";
@@ -188,7 +188,7 @@ async function keep({ isStored, head }: Asked, outcome: RunOutcome, context: Gat
   if (isStored) await keepResponse(context, outcome, head);
 }
 
-/** The documented order of events, numbered. */
+/** Sends the documented events in order, numbered. */
 async function stream(response: ServerResponse, asked: Asked, { context, agents }: OpenAIDeps): Promise<void> {
   const { turn, head } = asked;
   const out = openEventStream(response);

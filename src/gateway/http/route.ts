@@ -1,4 +1,4 @@
-// Every HTTP request: headers, host check, then one of a few routes; what is left is the page.
+// Routes every HTTP request: headers, host check, then one of a few routes; the rest is the page.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
@@ -24,7 +24,7 @@ export interface RouteDeps {
   readonly agents: Agents;
   readonly models: ModelBook;
   readonly servePage: ServePage;
-  /** Absent where webhooks are not taken at all. */
+  /** Absent when webhooks are not served at all. */
   readonly serveHook?: ServeHook | undefined;
   readonly queue: FairQueue;
   secret(): SharedSecret;
@@ -32,7 +32,7 @@ export interface RouteDeps {
 }
 
 export function createRoute(deps: RouteDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  /** Requests that are sent without waiting for answers take turns with those of other connections. */
+  /** Pipelined requests take turns with those of other connections. */
   const lanes = new WeakMap<Socket, Lane>();
   const laneOf = (socket: Socket): Lane => {
     const lane = lanes.get(socket) ?? deps.queue.lane();
@@ -68,7 +68,6 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
     return invokeTool(request, response, deps.context, peer);
   }
   if (path === "/mcp" && deps.context.config().gateway?.http?.endpoints?.mcp?.enabled === true) {
-    if (request.method !== "POST") return sendText(response, 405, "Method Not Allowed", { allow: "POST" });
     if (!(await admitBearer(request, response, peer, deps.secret(), deps.throttle))) return;
     return (await import("./mcp.ts")).serveMcp(request, response, deps.context, peer);
   }
@@ -85,7 +84,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
   return answerPage(request, response, deps, path);
 }
 
-/** The Control UI and what belongs to it, below `gateway.controlUi.basePath`. */
+/** The Control UI and its files, below `gateway.controlUi.basePath`. */
 async function answerPage(
   request: IncomingMessage,
   response: ServerResponse,
@@ -95,7 +94,7 @@ async function answerPage(
   const ui = context.config().gateway?.controlUi;
   if (ui?.enabled === false) return sendText(response, 404, "Not Found");
   const base = controlUiBase(context.config());
-  // Pages name their files relative to the folder they are in.
+  // Pages name their files relative to their folder.
   if (base !== "" && path === base)
     return sendText(response, 302, "", { location: `${base}/${(request.url ?? "").slice(path.length)}` });
   const rest = base !== "" && path.startsWith(`${base}/`) ? path.slice(base.length) : path;
@@ -111,7 +110,7 @@ interface OpenAIEndpoint {
   serve(request: IncomingMessage, response: ServerResponse, deps: OpenAIDeps): Promise<void>;
 }
 
-/** The OpenAI-shaped endpoints, each off until the config opens it; the list of models comes with either. */
+/** The OpenAI-compatible endpoints, each disabled by default; the list of models comes with either. */
 function openAIEndpoint(path: string, config: Config): OpenAIEndpoint | undefined {
   const endpoints = config.gateway?.http?.endpoints;
   const hasChat = endpoints?.chatCompletions?.enabled === true;
@@ -135,7 +134,7 @@ function openAIEndpoint(path: string, config: Config): OpenAIEndpoint | undefine
   return undefined;
 }
 
-/** What stands behind the hooks path, while webhooks are accepted. */
+/** The part of the path after the hooks path, while webhooks are accepted. */
 function hookAt(path: string, { hooks }: Config): string | undefined {
   if (hooks?.enabled !== true) return undefined;
   const base = `/${(hooks.path ?? "/hooks").replaceAll(/^\/+|\/+$/g, "")}`;

@@ -1,4 +1,4 @@
-// Server-sent events: opened once, written in order, ended by us or by a reader who left.
+// Server-sent events: opened once, written in order, ended by us or by a client that disconnects.
 import type { ServerResponse } from "node:http";
 
 import { WIRE_LIMITS } from "../../protocol/frame.ts";
@@ -6,7 +6,7 @@ import { goneSignal } from "./answer.ts";
 
 export interface EventStream {
   send(value: unknown, event?: string): void;
-  /** `data: [DONE]`, then the end. */
+  /** Writes `data: [DONE]` and ends the stream. */
   done(): void;
   readonly gone: AbortSignal;
 }
@@ -20,7 +20,7 @@ export function openEventStream(response: ServerResponse): EventStream {
   });
   const write = (text: string): void => {
     if (response.writableEnded || response.destroyed) return;
-    // A reader that stopped reading is cut, so that it cannot fill our memory.
+    // A client that stopped reading is disconnected, so that it cannot fill our memory.
     if (response.writableLength > WIRE_LIMITS.maxBufferedBytes) response.destroy();
     else response.write(text);
   };

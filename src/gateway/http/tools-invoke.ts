@@ -1,4 +1,4 @@
-// POST /tools/invoke: one tool call, through the same path as everybody's.
+// POST /tools/invoke: one tool call, on the same path as every other call.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -94,8 +94,8 @@ function toBody(value: unknown, response: ServerResponse): Body | undefined {
 }
 
 /**
- * The session of a caller with the shared secret. What its headers say of a chat can only narrow the rules of the
- * session key; from another machine it is a client without operator.admin, as no device of it was paired.
+ * The session of a caller with the shared secret. Its headers about a chat can only narrow the rules of the session
+ * key; from another machine it is a client without operator.admin, because none of its devices was paired.
  */
 export function bearerSubject(
   { headers }: IncomingMessage,
@@ -112,7 +112,7 @@ export function bearerSubject(
   return peer.local ? subject : withoutAdmin(subject);
 }
 
-/** `action` beside the arguments is a convenience for tools with many verbs, and only for those. */
+/** `action` beside the arguments is a convenience for tools that have an action parameter. */
 function withAction({ tool, action, args }: Body, context: GatewayContext, subject: Subject): unknown {
   if (action === undefined || (typeof args === "object" && args !== null && "action" in args)) return args;
   const schema = context.catalog.judge(subject, tool).tool?.params.properties;

@@ -1,4 +1,4 @@
-// Agents: created, changed and removed by config edits that keep comments; their files, confined to the workspace.
+// Creates, changes and removes agents by config edits that keep comments; reads and writes their files in the workspace.
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -49,7 +49,7 @@ export function agentMethods(context: GatewayContext): Served[] {
         ...(Object.keys(identity).length === 0 ? {} : { identity }),
       };
       const list = config.agents?.list ?? [];
-      // Without a list there is `main`; it must stay the default when the list begins.
+      // Without a list the agent `main` exists; it must stay the default when the list is created.
       const edits: Edit[] =
         list.length === 0
           ? [{ path: "agents.list", value: [{ id: defaultAgentId(config) }, entry] }]
@@ -111,7 +111,7 @@ export function agentMethods(context: GatewayContext): Served[] {
 async function change(context: GatewayContext, edits: readonly Edit[]): Promise<void> {
   const { editConfig } = await import("../../config/change.ts");
   editConfig(context, () => edits);
-  context.takeOver();
+  context.applyConfigFile();
 }
 
 function indexOf(context: GatewayContext, id: AgentId): number {
@@ -119,7 +119,7 @@ function indexOf(context: GatewayContext, id: AgentId): number {
   const entry = agentConfig(config, id);
   const at = entry === undefined ? -1 : (config.agents?.list ?? []).indexOf(entry);
   if (at >= 0) return at;
-  throw new OpenClawError("agent.implicit", `agent "${id}" has no entry of its own`, {
+  throw new OpenClawError("agent.implicit", `agent "${id}" has no entry in agents.list`, {
     hint: `openclaw config set agents.list '[{ id: "${id}" }]'`,
   });
 }

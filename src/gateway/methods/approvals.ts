@@ -17,7 +17,7 @@ export function approvalMethods({ paths, approvals, clock }: GatewayContext): Se
     serve(methods.approvalRequest)(async ({ id, timeoutMs, ...asked }, client, signal) => {
       const approval = sameAsked(id, asked) ?? (await ask(id, timeoutMs, asked, client));
       const decision = await approvals.wait(approval.id, signal).catch((error: unknown) => {
-        throw signal.aborted ? new OpenClawError("wire.gone", "the client is gone") : error;
+        throw signal.aborted ? new OpenClawError("wire.gone", "the client disconnected") : error;
       });
       return { id: approval.id, decision, createdAtMs: approval.createdAtMs, expiresAtMs: approval.expiresAtMs };
     }),

@@ -1,7 +1,6 @@
 // Messages to agents: every turn is posted to the inbox, and results come from its run.
 import { parseThinkingLevel, thinkingLevels, type ThinkingLevel } from "../../core/thinking-level.ts";
 import { OpenClawError } from "../../core/error.ts";
-import type { Block } from "../../core/message.ts";
 import { parseSessionKey, type SessionKey } from "../../core/names.ts";
 import type { RunOutcome } from "../../core/event.ts";
 import * as methods from "../../protocol/methods/chat.ts";
@@ -17,6 +16,7 @@ import type { Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
 import { answerTwice, serve, type Served } from "../dispatch.ts";
 import { answererOf } from "./approvals.ts";
+import { readAttachments } from "./attachments.ts";
 
 const MAX_WAIT_MS = 24 * 3_600_000;
 
@@ -26,15 +26,15 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
 
   return [
     serve(methods.chatSend)(async (params, client) => {
-      const images = imagesOf(params.attachments);
-      if (params.message.trim() === "" && images.length === 0) throw invalid("message or attachment required");
+      if (params.message.trim() === "" && (params.attachments ?? []).length === 0)
+        throw invalid("message or attachment required");
       const sessionKey = keyOf(params.sessionKey);
       await requireSend(store.sessions, sessionKey, context.config());
       const receipt = await agents.post({
         runId: params.idempotencyKey,
         sessionKey,
         text: params.message,
-        ...(images.length === 0 ? {} : { images }),
+        ...(await readAttachments(params.attachments, context)),
         source: client.info.mode === "cli" ? "cli" : "chat",
         authorised: true,
         ...approverOf(client),
@@ -61,7 +61,7 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
         runId: params.idempotencyKey,
         sessionKey,
         text: params.message,
-        ...withImages(imagesOf(params.attachments)),
+        ...(await readAttachments(params.attachments, context)),
         source: "agent",
         authorised: true,
         ...approverOf(client),
@@ -126,7 +126,7 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
   }
 }
 
-/** The second answer to `agent`; a failed run is an error (docs/decisions/0030-failures-are-errors.md). */
+/** The second response to `agent`; a failed run is an error (docs/decisions/0030-failures-are-errors.md). */
 export function toAgentReply(outcome: RunOutcome | undefined): methods.AgentReply {
   if (outcome === undefined)
     throw new OpenClawError("run.unknown", "the run did not end in time", { hint: "openclaw gateway call agent.wait" });
@@ -180,22 +180,6 @@ function modelOf(raw: string | undefined): Pick<TurnRequest, "model"> {
   if (slash <= 0) throw invalid("model must be provider/model");
   return { model: { provider: raw.slice(0, slash), id: raw.slice(slash + 1) } };
 }
-
-type Image = Extract<Block, { type: "image" }>;
-
-/** Only pictures reach the model this way; other attachments are rejected by name instead of dropped silently. */
-function imagesOf(
-  attachments: readonly { mimeType?: string; content?: unknown; fileName?: string }[] | undefined,
-): Image[] {
-  return (attachments ?? []).map(({ mimeType, content, fileName }) => {
-    if (typeof content !== "string" || mimeType === undefined || !/^image\/(?:png|jpeg|gif|webp)$/.test(mimeType)) {
-      throw invalid(`attachment ${fileName ?? ""} is not a png, jpeg, gif or webp picture`.replace("  ", " "));
-    }
-    return { type: "image", data: content.replace(/^data:[^,]*,/, ""), mimeType };
-  });
-}
-
-const withImages = (images: Image[]): Pick<TurnRequest, "images"> => (images.length === 0 ? {} : { images });
 
 function invalid(message: string): OpenClawError {
   return new OpenClawError("wire.invalid-request", message);

@@ -1,4 +1,4 @@
-// Reading the config with secrets hidden, and changing it with a base hash, validation and a restart.
+// Reads the config with secrets redacted, and changes it with a base hash, validation and a restart.
 import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/config.ts";
 import type { RestartPlan } from "../../admin/restarts.ts";

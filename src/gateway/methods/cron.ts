@@ -36,7 +36,7 @@ export function cronMethods(cron: Cron, storeFile: string, mask: Mask): Served[]
     serve(methods.cronAdd)((job) => cron.add(job)),
     serve(methods.cronUpdate)((params) => cron.update(idOf(params), params.patch)),
     serve(methods.cronRemove)((params) => cron.remove(idOf(params))),
-    // Answered when the run is over, because clients read the runs next.
+    // Responds when the run is over, because clients read the runs next.
     serve(methods.cronRun)(async (params) => {
       const { ended, ...answer } = await cron.run(idOf(params), params.mode ?? "force");
       await ended;

@@ -2,18 +2,17 @@
 import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/models.ts";
 import type { Edit } from "../../config/edit.ts";
-import type { ModelBook, ModelRef } from "../../model/model.ts";
+import type { Discovery } from "../../model/discover.ts";
+import type { ModelBook } from "../../model/model.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 
 export interface ModelMethodDeps {
   readonly models: ModelBook;
-  /** Checks the environment and servers on loopback. */
-  readonly scan: () => Promise<readonly methods.FoundModel[]>;
-  readonly test: (ref: ModelRef, signal: AbortSignal) => Promise<methods.ModelTest>;
+  readonly discovery: Discovery;
 }
 
-export function modelMethods(context: GatewayContext, { models, scan, test }: ModelMethodDeps): Served[] {
+export function modelMethods(context: GatewayContext, { models, discovery }: ModelMethodDeps): Served[] {
   return [
     serve(methods.modelsList)(async () => ({
       models: (await models.list()).map(({ provider, id, facts, ready, source }) => ({
@@ -27,8 +26,13 @@ export function modelMethods(context: GatewayContext, { models, scan, test }: Mo
         source,
       })),
     })),
-    serve(methods.modelsScan)(async () => ({ found: await scan() })),
-    serve(methods.modelsTest)(({ provider, model }, _client, signal) => test({ provider, id: model }, signal)),
+    serve(methods.modelsScan)(async () => ({ found: await scan(models, discovery) })),
+    serve(methods.modelsTest)(async ({ provider, model }, _client, signal) => {
+      const { testModel } = await import("../../model/test-model.ts");
+      const { ok, latencyMs: ms, ...rest } = await testModel(models, { provider, id: model }, signal);
+      if ("text" in rest) return { ok, ms, text: rest.text };
+      return { ok, ms, failure: { kind: rest.failure.kind, message: context.mask(rest.failure.message) } };
+    }),
     serve(methods.modelsUse)(async ({ provider, model, baseUrl }) => {
       await choose(context, provider, model, baseUrl);
       return { ok: true, model: `${provider}/${model}` };
@@ -36,7 +40,20 @@ export function modelMethods(context: GatewayContext, { models, scan, test }: Mo
   ];
 }
 
-/** Written into the config with its comments kept; a server of one's own becomes a provider there. */
+/** Checks the environment and servers on loopback. */
+async function scan(models: ModelBook, discovery: Discovery): Promise<readonly methods.FoundModel[]> {
+  discovery.forget();
+  await discovery.find();
+  const baseUrlOf = (provider: string): { baseUrl?: string } => {
+    const server = discovery.known().find((found) => found.provider === provider);
+    return server === undefined ? {} : { baseUrl: server.baseUrl };
+  };
+  return (await models.list()).flatMap(({ provider, id, ready, source }): methods.FoundModel[] =>
+    ready ? [{ provider, model: id, ready, source, ...baseUrlOf(provider) }] : [],
+  );
+}
+
+/** Writes the choice to the config and keeps its comments; your own server becomes a provider there. */
 async function choose(
   context: GatewayContext,
   provider: string,
@@ -63,5 +80,5 @@ async function choose(
     { path: "agents.defaults.model.primary", value: `${provider}/${model}` },
   ]);
   writeConfig({ paths: context.paths, env: context.env, nextText, ...(exists ? { baseHash: hash } : {}) });
-  context.takeOver();
+  context.applyConfigFile();
 }

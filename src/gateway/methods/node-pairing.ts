@@ -2,7 +2,7 @@
 import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/devices.ts";
 import type { GatewayContext } from "../context.ts";
-import { tellRequested, type PairRequest } from "../devices.ts";
+import { announcePairRequest, type PairRequest } from "../devices.ts";
 import { serve, type Served } from "../dispatch.ts";
 import { toNode } from "./devices.ts";
 
@@ -10,7 +10,7 @@ export function nodePairingMethods({ devices, hub }: Pick<GatewayContext, "devic
   return [
     serve(methods.nodePairRequest)(async ({ nodeId, caps, commands, displayName, platform, remoteIp, ...facts }) => {
       const known = await devices.get(nodeId);
-      // A node request must not change the rights of an operator device.
+      // A node request must not change the scopes of an operator device.
       if (known !== undefined && !known.roles.includes("node"))
         throw new OpenClawError("wire.invalid-request", "nodeId is the id of a paired device that is not a node", {
           hint: "openclaw devices list",
@@ -32,7 +32,7 @@ export function nodePairingMethods({ devices, hub }: Pick<GatewayContext, "devic
         // Always set: a node approved without abilities would get everything it offers.
         abilities: (isAsked ? undefined : waiting?.abilities) ?? asked,
       });
-      if (created) tellRequested(hub, request);
+      if (created) announcePairRequest(hub, request);
       return { status: "pending", request: { ...nodeRequest(request), ...(created ? facts : {}) }, created };
     }),
     serve(methods.nodePairVerify)(async ({ nodeId, token }) => {

@@ -63,11 +63,11 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
     ),
     serve(methods.nodeInvokeResult)((answer, client) => {
       const { error, ...rest } = answer;
-      const heard = nodes.answer(client.connId, {
+      const isKnown = nodes.answer(client.connId, {
         ...rest,
         ...(error === undefined || error === null ? {} : { error }),
       });
-      return heard ? { ok: true } : { ok: true, ignored: true };
+      return isKnown ? { ok: true } : { ok: true, ignored: true };
     }),
     serve(methods.nodeEvent)(async ({ event, payload, payloadJSON }, client) => {
       const facts = payloadJSON === undefined ? payload : parsed(payloadJSON);
@@ -97,7 +97,7 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
 
   async function invoke(request: InvokeRequest, signal: AbortSignal): Promise<methods.NodeInvokeResult> {
     const { nodeId, command, idempotencyKey } = request;
-    requireInvokable(command, context.config());
+    requireInvokable(command, nodeId, context.config());
     const run = command === "system.run" ? await checkedRun(nodeId, request.params) : { params: request.params };
     const timeoutMs = Math.min(request.timeoutMs || DEFAULT_INVOKE_MS, LONGEST_INVOKE_MS);
     try {
@@ -115,8 +115,8 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
   ): Promise<{ readonly params: unknown; readonly approvalId?: string }> {
     if (!isRecord(raw)) return { params: raw };
     const { approved, approvalDecision, plan: _claimed, runId: given, ...rest } = raw;
-    const { decisionFor, grantForRun, planFor, requireTrueText } = await import("../../node/grant-for-run.ts");
-    requireTrueText(rest);
+    const { decisionFor, grantForRun, planFor, requireMatchingText } = await import("../../node/grant-for-run.ts");
+    requireMatchingText(rest);
     const runId = typeof given === "string" && given !== "" ? given : newId();
     if (approved !== true && (approvalDecision === undefined || approvalDecision === null))
       return { params: { ...rest, runId, approved: false } };

@@ -1,9 +1,12 @@
 // Sessions, their history, and the agents they belong to.
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { thinkingLevels } from "../../core/thinking-level.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { parseAgentId, parseSessionKey, mainSessionKey, type KeyContext, type SessionKey } from "../../core/names.ts";
 import { textOf, type AssistantMessage } from "../../core/message.ts";
 import * as methods from "../../protocol/methods/sessions.ts";
+import type { Agents } from "../../agent/agent.ts";
 import { activityOf } from "../../agent/activity.ts";
 import type { Ledger } from "../../agent/ledger.ts";
 import { agentConfig, agentIds, defaultAgentId, mainKeyOf } from "../../config/agents.ts";
@@ -20,21 +23,25 @@ import { serve, type Served } from "../dispatch.ts";
 const MAX_HISTORY_BYTES = 400_000;
 const MAX_ROWS = 1000;
 
-/** Ends the runs of a session before it is reset or deleted; its subagents continue, and their results wait. */
-export interface SessionWork {
-  /** Resolves when the runs of the session are over. */
-  stop(session: SessionKey, reason: string): Promise<void>;
+const STOP_MS = 15_000;
+
+/** In the recorded order, which hello-ok announces. */
+export function sessionMethods(context: GatewayContext, agents: Agents, ledger: Pick<Ledger, "book">): Served[] {
+  return [
+    ...lookupMethods(context),
+    ...changeMethods(context, agents),
+    ...messageMethods(context, ledger),
+    ...agentInfoMethods(context),
+  ];
 }
 
-export function sessionMethods(context: GatewayContext, work: SessionWork, ledger: Pick<Ledger, "book">): Served[] {
-  const { store, clock } = context;
-  const { sessions, transcript } = store;
-  const keys = (): KeyContext => ({
-    defaultAgent: defaultAgentId(context.config()),
-    mainKey: mainKeyOf(context.config()),
-  });
-  const keyOf = (raw: string): SessionKey => parseSessionKey(raw, keys());
+function keysOf({ config }: GatewayContext): KeyContext {
+  return { defaultAgent: defaultAgentId(config()), mainKey: mainKeyOf(config()) };
+}
 
+function lookupMethods(context: GatewayContext): Served[] {
+  const { clock } = context;
+  const { sessions, transcript } = context.store;
   return [
     serve(methods.sessionsList)(async (params) => {
       const { agentId, label, search, spawnedBy, activeMinutes, limit } = params;
@@ -42,7 +49,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
         ...(agentId === undefined ? {} : { agentId: parseAgentId(agentId) }),
         ...(label === undefined ? {} : { label }),
         ...(search === undefined || search === "" ? {} : { search }),
-        ...(spawnedBy === undefined ? {} : { spawnedBy: keyOf(spawnedBy) }),
+        ...(spawnedBy === undefined ? {} : { spawnedBy: parseSessionKey(spawnedBy, keysOf(context)) }),
         ...(activeMinutes === undefined ? {} : { activeSince: clock.now() - activeMinutes * 60_000 }),
         limit: Math.min(limit ?? MAX_ROWS, MAX_ROWS),
       });
@@ -50,7 +57,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
         ({ key }) =>
           (key !== "global" || params.includeGlobal === true) && (key !== "unknown" || params.includeUnknown === true),
       );
-      const rows = await Promise.all(listed.map((record) => rowWith(record, params)));
+      const rows = await Promise.all(listed.map((record) => rowWith(record, params, context)));
       return {
         ts: clock.now(),
         path: context.storeFile,
@@ -63,7 +70,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
       ts: clock.now(),
       previews: await Promise.all(
         wanted.map(async (key) => {
-          const record = await findSession(sessions, key, keys());
+          const record = await findSession(sessions, key, keysOf(context));
           if (record === undefined) return { key, status: "missing", items: [] };
           const { messages } = await readHistory(transcript, record, {
             limit: Math.min(limit, 50),
@@ -83,7 +90,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
       ),
     })),
     serve(methods.sessionsResolve)(async (params) => {
-      const found = await resolve(params);
+      const found = await resolve(params, context);
       if (found === undefined)
         throw new OpenClawError(
           "session.unknown",
@@ -91,37 +98,53 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
         );
       return { ok: true, key: found.key };
     }),
+  ];
+}
+
+function changeMethods(context: GatewayContext, agents: Agents): Served[] {
+  const { clock } = context;
+  const { sessions } = context.store;
+  return [
     serve(methods.sessionsPatch)(async ({ key: raw, ...patch }) => {
-      const key = keyOf(raw);
+      const key = parseSessionKey(raw, keysOf(context));
       subjectOf({ sessionKey: key }, context.config());
       const record = await patchSession(sessions, key, clock.now(), checkedPatch(patch));
       return { ok: true, path: context.storeFile, key, entry: toEntry(record), resolved: {} };
     }),
     serve(methods.sessionsReset)(async ({ key: raw }) => {
-      const key = keyOf(raw);
+      const key = parseSessionKey(raw, keysOf(context));
       subjectOf({ sessionKey: key }, context.config());
       await context.approvals.withdrawAll(key, "its session was reset");
-      await work.stop(key, "its session was reset");
+      await stopRuns(agents, key, "its session was reset");
       return { ok: true, key, entry: toEntry(await resetSession(sessions, key, clock.now())) };
     }),
     serve(methods.sessionsDelete)(async ({ key: raw, deleteTranscript = true }) => {
-      const key = keyOf(raw);
-      const main = mainSessionKey(keys().defaultAgent, keys().mainKey);
+      const key = parseSessionKey(raw, keysOf(context));
+      const { defaultAgent, mainKey } = keysOf(context);
+      const main = mainSessionKey(defaultAgent, mainKey);
       if (key === main)
         throw new OpenClawError("session.main", `Cannot delete the main session (${main}).`, {
           hint: "openclaw gateway call sessions.reset",
         });
       await context.approvals.withdrawAll(key, "its session was deleted");
-      await work.stop(key, "its session was deleted");
+      await stopRuns(agents, key, "its session was deleted");
       await context.undo?.forget(key);
       return { ok: true, key, deleted: await sessions.delete(key, { transcript: deleteTranscript }), archived: [] };
     }),
+  ];
+}
+
+function messageMethods(context: GatewayContext, ledger: Pick<Ledger, "book">): Served[] {
+  const { clock, store } = context;
+  const { sessions, transcript } = store;
+  return [
     serve(methods.chatHistory)(async ({ sessionKey, limit = 200 }) => {
-      const record = await findSession(sessions, sessionKey, keys());
+      const record = await findSession(sessions, sessionKey, keysOf(context));
       if (record === undefined) return { sessionKey, messages: [], thinkingLevel: "off" };
       const { messages } = await readHistory(transcript, record, {
         limit,
         includeTools: true,
+        includeCommands: true,
         maxBytes: MAX_HISTORY_BYTES,
         mask: context.mask,
       });
@@ -135,7 +158,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
       };
     }),
     serve(methods.chatInject)(async ({ sessionKey, message: text, label }) => {
-      const record = await findSession(sessions, sessionKey, keys());
+      const record = await findSession(sessions, sessionKey, keysOf(context));
       if (record === undefined)
         throw new OpenClawError("session.unknown", "session not found", { hint: "openclaw sessions" });
       const message: AssistantMessage = {
@@ -156,6 +179,11 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
       });
       return { ok: true, messageId };
     }),
+  ];
+}
+
+function agentInfoMethods(context: GatewayContext): Served[] {
+  return [
     serve(methods.agentsList)(() => {
       const config = context.config();
       return {
@@ -182,39 +210,39 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
       };
     }),
   ];
-
-  async function rowWith(
-    record: SessionRecord,
-    options: { includeLastMessage?: boolean; includeDerivedTitles?: boolean },
-  ): Promise<methods.SessionRow> {
-    const row = toWireRow(record);
-    if (options.includeLastMessage !== true && options.includeDerivedTitles !== true) return row;
-    const preview = await lastText(transcript, record, 240, context.mask);
-    return {
-      ...row,
-      ...(options.includeLastMessage === true && preview !== undefined ? { lastMessagePreview: preview } : {}),
-      ...(options.includeDerivedTitles === true ? { derivedTitle: record.label ?? record.key } : {}),
-    };
-  }
-
-  async function resolve(params: {
-    key?: string;
-    sessionId?: string;
-    label?: string;
-    agentId?: string;
-    spawnedBy?: string;
-  }): Promise<SessionRecord | undefined> {
-    if (params.key !== undefined) return requireSession(sessions, params.key, keys());
-    if (params.sessionId !== undefined) return sessions.byId(params.sessionId);
-    if (params.label === undefined)
-      throw new OpenClawError("wire.invalid-request", "give one of key, sessionId or label");
-    const agent = params.agentId === undefined ? {} : { agentId: parseAgentId(params.agentId) };
-    const spawned = params.spawnedBy === undefined ? {} : { spawnedBy: keyOf(params.spawnedBy) };
-    return (await sessions.list({ label: params.label, ...agent, ...spawned, limit: 1 }))[0];
-  }
 }
 
-/** Initials or an emoji, shown when there is no picture. */
+async function rowWith(
+  record: SessionRecord,
+  options: { includeLastMessage?: boolean; includeDerivedTitles?: boolean },
+  { store, mask }: GatewayContext,
+): Promise<methods.SessionRow> {
+  const row = toWireRow(record);
+  if (options.includeLastMessage !== true && options.includeDerivedTitles !== true) return row;
+  const preview = await lastText(store.transcript, record, 240, mask);
+  return {
+    ...row,
+    ...(options.includeLastMessage === true && preview !== undefined ? { lastMessagePreview: preview } : {}),
+    ...(options.includeDerivedTitles === true ? { derivedTitle: record.label ?? record.key } : {}),
+  };
+}
+
+async function resolve(
+  params: { key?: string; sessionId?: string; label?: string; agentId?: string; spawnedBy?: string },
+  context: GatewayContext,
+): Promise<SessionRecord | undefined> {
+  const { sessions } = context.store;
+  const keys = keysOf(context);
+  if (params.key !== undefined) return requireSession(sessions, params.key, keys);
+  if (params.sessionId !== undefined) return sessions.byId(params.sessionId);
+  if (params.label === undefined)
+    throw new OpenClawError("wire.invalid-request", "give one of key, sessionId or label");
+  const agent = params.agentId === undefined ? {} : { agentId: parseAgentId(params.agentId) };
+  const spawned = params.spawnedBy === undefined ? {} : { spawnedBy: parseSessionKey(params.spawnedBy, keys) };
+  return (await sessions.list({ label: params.label, ...agent, ...spawned, limit: 1 }))[0];
+}
+
+/** Initials or an emoji, shown when there is no image. */
 function initialsOf(identity: { readonly avatar?: string; readonly emoji?: string } | undefined): string | undefined {
   const { avatar, emoji } = identity ?? {};
   return avatar !== undefined && avatar !== "" && !/[/.:]/.test(avatar) ? avatar : emoji;
@@ -275,4 +303,11 @@ function toEntry(record: SessionRecord): methods.StoredSession {
     ...(spawnedBy === undefined ? {} : { spawnedBy }),
     ...entry,
   };
+}
+
+/** Before a session is reset or deleted; its subagents continue, and their results wait. */
+async function stopRuns(agents: Agents, session: SessionKey, reason: string): Promise<void> {
+  const stopped = agents.abort({ sessionKey: session }, reason).then(() => true);
+  if (await Promise.race([stopped, sleep(STOP_MS, false, { ref: false })])) return;
+  throw new OpenClawError("session.busy", `the run of ${session} does not stop`, { hint: "try again in a moment" });
 }

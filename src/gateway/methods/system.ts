@@ -4,7 +4,7 @@ import * as methods from "../../protocol/methods/system.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
-import type { Vitals } from "../health.ts";
+import type { HealthReporter } from "../health.ts";
 import type { Heartbeats } from "../../agent/heartbeat/heartbeats.ts";
 import { tailLog } from "../log-tail.ts";
 import type { Beacon } from "../presence.ts";
@@ -13,7 +13,7 @@ import { createSandboxTrial } from "../sandbox-state.ts";
 
 export function systemMethods(
   context: GatewayContext,
-  vitals: Vitals,
+  vitals: HealthReporter,
   heartbeats: Pick<Heartbeats, "wakeMain">,
 ): Served[] {
   const { presence, presenceEvents, log, events, config } = context;
@@ -24,7 +24,7 @@ export function systemMethods(
       const health = await vitals.health(client);
       if (probe !== true) return health;
       const sandbox = await trySandbox();
-      return { ...health, sandbox, loopDelayP99Ms: loop.ask(), droppedLogLines: log.dropped() };
+      return { ...health, sandbox, loopDelayP99Ms: loop.p99SinceLastCall(), droppedLogLines: log.dropped() };
     }),
     serve(methods.status)(() => vitals.status()),
     serve(methods.systemPresence)(() => presence.list()),

@@ -12,7 +12,8 @@ import { runOnce } from "../run-once.ts";
 export function toolMethods(context: GatewayContext): Served[] {
   const { catalog, callTool, store } = context;
   return [
-    serve(methods.toolsCatalog)((params) => {
+    serve(methods.toolsCatalog)(async (params) => {
+      await catalog.prepare();
       const subject = subjectOf(params, context.config());
       return {
         agentId: subject.agent,
@@ -22,7 +23,8 @@ export function toolMethods(context: GatewayContext): Served[] {
         tools: catalog.rows(subject),
       };
     }),
-    serve(methods.toolsExplain)(({ tool, ...request }) => {
+    serve(methods.toolsExplain)(async ({ tool, ...request }) => {
+      await catalog.prepare(tool);
       const verdict = catalog.judge(subjectOf(request, context.config()), tool);
       return {
         decision: verdict.decision,

@@ -9,7 +9,7 @@ import { serve, type Served } from "../dispatch.ts";
 
 export interface UndoPorts {
   readonly undo: Undo;
-  /** Runs under way in a session. */
+  /** Running and waiting runs of a session. */
   readonly active: (session: SessionKey) => readonly string[];
 }
 
@@ -20,7 +20,7 @@ export function undoMethods({ config }: GatewayContext, { undo, active }: UndoPo
       if (list) return { ok: true, key: session, turns: await undo.list(session) };
       const isBusy = request.dryRun !== true && active(session).length > 0;
       if (isBusy)
-        throw new OpenClawError("undo.busy", `a run is under way in ${session}; no file was changed`, {
+        throw new OpenClawError("undo.busy", `a run is active in ${session}; no file was changed`, {
           hint: "wait until it ends, or stop it with /stop",
         });
       return { ok: true, ...(await undo.undo({ session, agent, caller: `ws:${client.info.id}` }, request)) };

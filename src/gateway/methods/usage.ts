@@ -2,7 +2,7 @@
 import { OpenClawError } from "../../core/error.ts";
 import { DAY_MS } from "../../base/duration.ts";
 import * as methods from "../../protocol/methods/usage.ts";
-import { localDay, nothing, plus, type Ledger, type Totals } from "../../agent/ledger.ts";
+import { localDay, noUsage, addTotals, type Ledger, type Totals } from "../../agent/ledger.ts";
 import { defaultAgentId, mainKeyOf } from "../../config/agents.ts";
 import { findSession } from "../../session/session.ts";
 import type { SessionRecord } from "../../store/store.ts";
@@ -54,7 +54,7 @@ export function usageMethods(context: GatewayContext, ledger: Ledger): Served[] 
 
   async function usedIn(sessionKey: string): Promise<Totals> {
     const days = await ledger.sessionDays(sessionKey, {});
-    return days.flatMap(({ used }) => used).reduce((sum, { totals }) => plus(sum, totals), nothing);
+    return days.flatMap(({ used }) => used).reduce((sum, { totals }) => addTotals(sum, totals), noUsage);
   }
 }
 
@@ -70,7 +70,7 @@ async function sessionsFor(
   return record === undefined ? [] : [record];
 }
 
-/** By key in any spelling, or by session id. Undefined for one that is not there and for what can be neither. */
+/** By key in any spelling, or by session id. Undefined when it does not exist or is neither. */
 async function knownSession(
   { store, config }: Pick<GatewayContext, "store" | "config">,
   key: string,

@@ -1,4 +1,4 @@
-// Whatever somebody sends: an action within the rules, or an error with a name. Never a session or agent that is not theirs.
+// Any request becomes an action within the rules or a typed error, and never reaches a foreign session or agent.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -29,7 +29,7 @@ function refusal(fields: Record<string, unknown>, author: Author): string {
   return settled instanceof OpenClawError ? settled.message : "";
 }
 
-test("the fields of a request become an action", () => {
+test("turns the fields of a request into an action", () => {
   const fields = {
     message: " do it ",
     name: "Mail",
@@ -59,7 +59,7 @@ test("the fields of a request become an action", () => {
   });
 });
 
-test("a model outside the list is refused, whoever names it; a rule may name any agent and session of its agent", () => {
+test("rejects a model outside the list for every author; a rule may name any agent and its sessions", () => {
   for (const author of ["sender", "rule", "script"] as const)
     assert.match(refusal({ message: "m", model: "fake/two" }, author), /not allowed/);
   const ruled = settle({ message: "m", agentId: "other", sessionKey: "main" }, "rule") as { sessionKey: string };
@@ -67,7 +67,7 @@ test("a model outside the list is refused, whoever names it; a rule may name any
   assert.match(refusal({ message: "m", sessionKey: "agent:other:main" }, "rule"), /another agent/);
 });
 
-test("any fields at all: an action of the default agent below hook:, or a named error", () => {
+test("turns any fields into an action of the default agent below hook:, or a typed error", () => {
   const word = fc.constantFrom(
     "main",
     "agent:main:main",

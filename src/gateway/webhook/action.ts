@@ -1,4 +1,4 @@
-// What a webhook asks for, from whichever side it is put together: the sender, a rule of the config, a script.
+// The action of a webhook, built from fields of the sender, a rule of the config, or a script.
 import { parseThinkingLevel, thinkingLevels, type ThinkingLevel } from "../../core/thinking-level.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { parseAgentId, parseSessionKey, sessionKindOf, type AgentId, type SessionKey } from "../../core/names.ts";
@@ -12,7 +12,7 @@ import type { WakeMode } from "../../session/wake.ts";
 export type HookAction = WakeAction | AgentAction;
 
 interface Shared {
-  /** Shown to people and models as where it comes from. */
+  /** Shown to people and models as the source. */
   readonly name: string;
   readonly agentId: AgentId;
   readonly wakeMode: WakeMode;
@@ -28,10 +28,10 @@ export interface WakeAction extends Shared {
 export interface AgentAction extends Shared {
   readonly kind: "agent";
   readonly message: string;
-  /** Absent: one of its own. */
+  /** Absent: a new session. */
   readonly sessionKey?: SessionKey;
   readonly deliver: boolean;
-  /** `last`, or a platform that is set up. */
+  /** `last`, or a configured platform. */
   readonly channel: string;
   readonly to?: string;
   readonly model?: ModelRef;
@@ -39,7 +39,7 @@ export interface AgentAction extends Shared {
   readonly timeoutMs?: number;
 }
 
-/** Who wrote the fields. A rule is the owner's word; a sender and what a script read from it are not. */
+/** Who wrote the fields. A rule has the owner's trust; a sender, and what a script read from it, do not. */
 export type Author = "sender" | "rule" | "script";
 
 export interface Draft {
@@ -48,7 +48,7 @@ export interface Draft {
   /** Used when the fields name none. */
   readonly name: string;
   readonly isTrusted: boolean;
-  /** The session key holds something of the payload. */
+  /** The session key contains a part of the payload. */
   readonly keyIsRead?: boolean;
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -64,13 +64,13 @@ const agentFields: ReadonlySet<string> = new Set(
 export function settleAction(draft: Draft, config: Config, channels: readonly string[]): HookAction {
   const { kind, fields, author } = draft;
   const known = kind === "wake" ? wakeFields : agentFields;
-  const strange = Object.keys(fields).find((key) => !known.has(key));
-  if (strange !== undefined)
-    throw wrong(author, `unknown field "${visible(strange, 60)}"`, `a ${kind} takes: ${[...known].join(", ")}`);
+  const unknown = Object.keys(fields).find((key) => !known.has(key));
+  if (unknown !== undefined)
+    throw wrong(author, `unknown field "${visible(unknown, 60)}"`, `a ${kind} takes: ${[...known].join(", ")}`);
   const shared: Shared = {
     name: plainName(textIn(draft, "name") ?? "") || plainName(draft.name) || "Hook",
     agentId: agentFor(draft, config),
-    // As recorded of the published release: any other word means now.
+    // As recorded from the published release: any other value means now.
     wakeMode: (fields["mode"] ?? fields["wakeMode"]) === "next-heartbeat" ? "next-heartbeat" : "now",
     isTrusted: draft.isTrusted,
   };
@@ -94,7 +94,11 @@ function agentPart(
   if (typeof deliver !== "boolean") throw wrong(author, "deliver must be true or false");
   const channel = textIn(draft, "channel")?.trim() ?? "last";
   if (channel !== "last" && !channels.includes(channel))
-    throw wrong(author, `channel must be ${["last", ...channels].join(" or ")}`, "leave it out for the last one used");
+    throw wrong(
+      author,
+      `channel must be ${["last", ...channels].join(" or ")}`,
+      "leave it out for the last channel used",
+    );
   const to = textIn(draft, "to");
   const sessionKey = sessionFor(draft, agentId, config);
   const model = modelFor(draft, config);
@@ -135,18 +139,22 @@ function isListed(agent: AgentId, allowed: readonly string[]): boolean {
   return allowed.includes("*") || allowed.some((id) => parseAgentId(id) === agent);
 }
 
-/** The owner may name any session; whoever else names one stays below `hook:` (GWY-042). */
+/** The owner may name any session; every other author only sessions below `hook:` (GWY-042). */
 function sessionFor(draft: Draft, agentId: AgentId, config: Config): SessionKey | undefined {
   const { author, keyIsRead } = draft;
   const given = textIn(draft, "sessionKey")?.trim();
   if (given === undefined) return undefined;
   if (author === "sender" && config.hooks?.allowRequestSessionKey !== true)
-    throw wrong(author, "sessionKey is not yours to choose here", "hooks.allowRequestSessionKey opens it");
+    throw wrong(
+      author,
+      "a request cannot choose sessionKey",
+      "the owner can allow it with hooks.allowRequestSessionKey",
+    );
   const isOwners = author === "rule" && keyIsRead !== true;
   const key = keyOf(given, agentId, config, author);
   const named = given.toLowerCase();
   if (isOwners || (named.startsWith("hook:") && sessionKindOf(key, mainKeyOf(config)) === "hook")) return key;
-  throw wrong(author, "sessionKey must begin with hook:", "such as hook:deploys");
+  throw wrong(author, "sessionKey must start with hook:", "such as hook:deploys");
 }
 
 function keyOf(given: string, agentId: AgentId, config: Config, author: Author): SessionKey {
@@ -171,7 +179,7 @@ function modelFor(draft: Draft, config: Config): ModelRef | undefined {
   throw wrong(
     draft.author,
     `model ${visible(nameOf(ref), 80)} is not allowed`,
-    "agents.defaults.models lists those that are",
+    "agents.defaults.models lists the allowed models",
   );
 }
 

@@ -1,4 +1,4 @@
-// The same delivery is done once: by the id its sender gives it, kept over restarts, answered the same each time.
+// Handles a delivery once: by the id of its sender, stored across restarts, with the same response each time.
 import type { IncomingHttpHeaders } from "node:http";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -6,7 +6,7 @@ import { sha256 } from "../../base/ids.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { DedupeTable, KvWrite } from "../../store/store.ts";
 
-/** How long a sender may come again with the same id. */
+/** How long a sender may repeat a delivery with the same id. */
 const WINDOW_MS = 24 * 3_600_000;
 const FORGET_EVERY_MS = 3_600_000;
 const SCOPE = "webhook";
@@ -24,7 +24,7 @@ export interface Delivery {
   readonly digest: string;
 }
 
-/** Remembers the answer in one step with what the delivery did: then it is never done without being remembered. */
+/** Stores the response together with the effect of the delivery, so that no effect is without its record. */
 export type Keep = (answer: Answer, also: KvWrite | undefined) => Promise<void>;
 
 /** Without a key the delivery is not recorded, and there is no `keep`. */
@@ -32,7 +32,7 @@ export type Work = (keep: Keep | undefined) => Promise<Answer>;
 
 export type DoOnce = (delivery: Delivery, work: Work) => Promise<Answer>;
 
-/** `signature` stands in for an id where none is given: a signed request can then not be played again either. */
+/** `signature` replaces a missing id, so that a signed request cannot be replayed either. */
 export function deliveryOf(
   headers: IncomingHttpHeaders,
   path: string,
@@ -42,12 +42,12 @@ export function deliveryOf(
   const name = headerNames.find((header) => headers[header] !== undefined);
   const given = name === undefined ? undefined : headers[name];
   if (name !== undefined && (typeof given !== "string" || given.trim() === "" || given.length > MAX_ID))
-    throw new OpenClawError("hook.bad-request", `${name} must be one word of at most ${MAX_ID} characters`);
+    throw new OpenClawError("hook.bad-request", `${name} must have 1 to ${MAX_ID} characters`);
   const id = typeof given === "string" ? `${name} ${given.trim()}` : signature;
   return { key: id === undefined ? undefined : sha256(`${path}\n${id}`), digest: sha256(body) };
 }
 
-/** A signature covers no header: whoever plays a signed request again could give it another id. */
+/** A signature does not cover headers: an attacker who replays a signed request could give it another id. */
 export function signedOnce(doOnce: DoOnce, path: string, signature: string | undefined): DoOnce {
   if (signature === undefined) return doOnce;
   const key = sha256(`signed ${path}\n${signature}`);
@@ -56,21 +56,21 @@ export function signedOnce(doOnce: DoOnce, path: string, signature: string | und
 
 export function createDoOnce(dedupe: DedupeTable, clock: Clock): DoOnce {
   let lookedAt = clock.now();
-  const forgetOld = async (): Promise<void> => {
+  const removeStaleLinks = async (): Promise<void> => {
     if (clock.now() - lookedAt < FORGET_EVERY_MS) return;
     lookedAt = clock.now();
     await dedupe.prune(lookedAt);
   };
   const underWay = new Map<string, { readonly digest: string; readonly answer: Promise<Answer> }>();
   const remembered = async (key: string, digest: string, work: Work): Promise<Answer> => {
-    await forgetOld();
+    await removeStaleLinks();
     const claim = await dedupe.claim(SCOPE, key, clock.now() + WINDOW_MS);
     const before = claim.fresh ? undefined : asKept(claim.result);
     if (before !== undefined) {
       if (before.digest !== digest) throw reused();
       return before.answer;
     }
-    // Fresh, refused before, or cut off by the end of a gateway before anybody was answered.
+    // New, rejected before, or interrupted by the end of a gateway before the sender got a response.
     let isKept = false;
     const keep: Keep = async (answer, also) => {
       await dedupe.settle(SCOPE, key, { digest, answer }, also);
@@ -93,7 +93,7 @@ export function createDoOnce(dedupe: DedupeTable, clock: Clock): DoOnce {
   };
 }
 
-/** A run id that the same delivery gets again, so that the inbox knows it too. */
+/** The same delivery gets the same run id, so that the inbox recognizes it too. */
 export function runIdOf(key: string): string {
   const hex = sha256(`run ${key}`);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-9${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
@@ -106,6 +106,6 @@ function asKept(value: unknown): { readonly digest: string; readonly answer: Ans
 
 function reused(): OpenClawError {
   return new OpenClawError("hook.bad-request", "this delivery id was used for another body", {
-    hint: "give each delivery an id of its own",
+    hint: "give each delivery a new id",
   });
 }

@@ -12,10 +12,10 @@ import type { Together } from "../../session/system-events.ts";
 import type { Turns } from "../../session/turns.ts";
 import type { Wake, WakeMode } from "../../session/wake.ts";
 import type { Store } from "../../store/store.ts";
-import { PROMISES } from "./promises.ts";
+import { PENDING_REPORTS } from "./pending-reports.ts";
 
-/** The row: what is owed when the run ends. Plain JSON. */
-export interface Promised {
+/** The stored row: what to do when the run ends. Plain JSON. */
+export interface PendingReport {
   readonly name: string;
   readonly main: SessionKey;
   readonly wakeMode: WakeMode;
@@ -29,45 +29,45 @@ export interface Promised {
 export interface FollowDeps {
   readonly store: Pick<Store, "kv" | "inbox" | "sessions">;
   readonly turns: () => Turns;
-  readonly tell: Wake["tell"];
+  readonly notify: Wake["notify"];
   readonly outbound: Outbound;
   readonly log: Log;
-  /** After a failure: a full disk may have room again. */
+  /** Pause after a failure: a full disk may have space again. */
   readonly retryMs?: number;
 }
 
 export interface Follower {
   /** Durable when it resolves, before the turn is posted. */
-  promise(runId: string, promised: Promised): Promise<void>;
+  promise(runId: string, promised: PendingReport): Promise<void>;
   /** The turn could not be posted, so there is no result to report. */
   withdraw(runId: string): Promise<void>;
   /** Runs whose result is not reported yet. */
   count(): number;
   /** In the background, until the run has ended and its result is reported. */
-  follow(runId: string, promised: Promised): void;
-  /** What an earlier process still owed. */
+  follow(runId: string, promised: PendingReport): void;
+  /** Resumes what an earlier process did not finish. */
   resume(): Promise<number>;
-  /** Before the agents end: what is left is reported after the next start. */
+  /** Called before the agents end; the rest is reported after the next start. */
   close(): Promise<void>;
 }
 
 const LOOK_AGAIN_MS = 3_600_000;
 const RETRY_MS = 30_000;
-const MAX_TOLD = 1500;
+const MAX_REPORT_CHARS = 1500;
 
 export function createFollower(deps: FollowDeps): Follower {
   const { store, log, retryMs = RETRY_MS } = deps;
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const underWay = new Set<Promise<void>>();
-  const follow = (runId: string, promised: Promised): void => {
+  const follow = (runId: string, promised: PendingReport): void => {
     const work = keepAnyhow(runId, promised).finally(() => underWay.delete(work));
     underWay.add(work);
   };
-  const keepAnyhow = async (runId: string, promised: Promised): Promise<void> => {
+  const keepAnyhow = async (runId: string, promised: PendingReport): Promise<void> => {
     while (!closing.signal.aborted) {
       try {
-        return await keepPromise(deps, runId, promised, closing.signal);
+        return await reportResult(deps, runId, promised, closing.signal);
       } catch (error) {
         log.warn("the result of a webhook could not be reported; retrying", { error, runId });
         await sleep(retryMs, undefined, { ref: false, signal: closing.signal }).catch(() => undefined); // closing
@@ -75,13 +75,13 @@ export function createFollower(deps: FollowDeps): Follower {
     }
   };
   return {
-    promise: (runId, promised) => store.kv.set(PROMISES, runId, promised),
-    withdraw: (runId) => store.kv.set(PROMISES, runId, undefined),
+    promise: (runId, promised) => store.kv.set(PENDING_REPORTS, runId, promised),
+    withdraw: (runId) => store.kv.set(PENDING_REPORTS, runId, undefined),
     count: () => underWay.size,
     follow,
     async resume() {
-      const rows = await store.kv.list(PROMISES);
-      for (const { key, value } of rows) follow(key, value as Promised);
+      const rows = await store.kv.list(PENDING_REPORTS);
+      for (const { key, value } of rows) follow(key, value as PendingReport);
       return rows.length;
     },
     async close() {
@@ -91,8 +91,13 @@ export function createFollower(deps: FollowDeps): Follower {
   };
 }
 
-async function keepPromise(deps: FollowDeps, runId: string, promised: Promised, closing: AbortSignal): Promise<void> {
-  const { store, turns, tell } = deps;
+async function reportResult(
+  deps: FollowDeps,
+  runId: string,
+  promised: PendingReport,
+  closing: AbortSignal,
+): Promise<void> {
+  const { store, turns, notify } = deps;
   let outcome: RunOutcome | undefined;
   while (outcome === undefined) {
     const began = performance.now();
@@ -100,22 +105,22 @@ async function keepPromise(deps: FollowDeps, runId: string, promised: Promised, 
     if (closing.aborted) return;
     if (outcome !== undefined) break;
     // The process ended before the turn was posted; the sender got no answer.
-    if ((await store.inbox.get(runId)) === undefined) return store.kv.set(PROMISES, runId, undefined);
+    if ((await store.inbox.get(runId)) === undefined) return store.kv.set(PENDING_REPORTS, runId, undefined);
     if (performance.now() - began < LOOK_AGAIN_MS / 2)
       throw new OpenClawError("hook.unended", "the run is not active and has no recorded end");
   }
-  // Saying and sending know their ids, so after a crash in here they happen once.
+  // Delivery and report have fixed ids, so after a crash here they still happen once.
   const trouble = promised.deliver ? await deliver(deps, promised, outcome) : undefined;
   const words = summaryOf(promised, outcome, trouble);
-  // In one step with the line: an end right here tells it neither twice nor never.
-  const kept = { space: PROMISES, key: runId, value: undefined };
+  // Stored together with the note, so that a crash here neither repeats nor loses it.
+  const kept = { space: PENDING_REPORTS, key: runId, value: undefined };
   const together: Together = (line) => store.kv.setAll(line === undefined ? [kept] : [line, kept]);
   const untrusted = promised.isTrusted !== true;
-  await tell(promised.main, words, outcome.silent ? "next-heartbeat" : promised.wakeMode, { untrusted, together });
+  await notify(promised.main, words, outcome.silent ? "next-heartbeat" : promised.wakeMode, { untrusted, together });
 }
 
 /** The reason when the result could not be delivered. */
-async function deliver(deps: FollowDeps, promised: Promised, outcome: RunOutcome): Promise<string | undefined> {
+async function deliver(deps: FollowDeps, promised: PendingReport, outcome: RunOutcome): Promise<string | undefined> {
   const { runId, text, status } = outcome;
   if (status !== "ok" || text.trim() === "") return undefined;
   const route = await routeOf(deps, promised);
@@ -134,7 +139,7 @@ async function deliver(deps: FollowDeps, promised: Promised, outcome: RunOutcome
 }
 
 /** Undefined when the owner last wrote in the main session itself. */
-async function routeOf({ store }: FollowDeps, { main, channel, to }: Promised): Promise<Route | undefined> {
+async function routeOf({ store }: FollowDeps, { main, channel, to }: PendingReport): Promise<Route | undefined> {
   if (channel !== "last") return { channel, ...(to === undefined ? {} : { to }) };
   const record = await store.sessions.get(main);
   const { lastChannel, lastTo } = record === undefined ? {} : entryOf(record);
@@ -143,8 +148,8 @@ async function routeOf({ store }: FollowDeps, { main, channel, to }: Promised): 
   return { channel: lastChannel, ...(recipient === undefined ? {} : { to: recipient }) };
 }
 
-function summaryOf({ name }: Promised, { status, text, silent, failure }: RunOutcome, trouble?: string): string {
-  const shown = text.length > MAX_TOLD ? `${text.slice(0, MAX_TOLD).toWellFormed()}…` : text;
+function summaryOf({ name }: PendingReport, { status, text, silent, failure }: RunOutcome, trouble?: string): string {
+  const shown = text.length > MAX_REPORT_CHARS ? `${text.slice(0, MAX_REPORT_CHARS).toWellFormed()}…` : text;
   const result =
     status === "ok"
       ? silent

@@ -1,4 +1,4 @@
-// Rules for webhooks of other programs: the first that fits makes an action of the payload, by templates or a script.
+// Rules for webhooks of other programs: the first match turns the payload into an action, by templates or a script.
 import { OpenClawError } from "../../core/error.ts";
 import type { Config } from "../../config/schema/index.ts";
 import type { Draft } from "./action.ts";
@@ -6,14 +6,14 @@ import { presetNamed, type Mapping } from "./presets.ts";
 import { fillTemplate, readsPayload } from "./template.ts";
 import type { RunTransform, TransformContext } from "./transform.ts";
 
-/** Undefined when no rule and no preset fits. */
+/** Undefined when no rule and no preset matches. */
 export function findMapping(config: Config, path: string, payload: unknown): Mapping | undefined {
   const { mappings = [], presets = [] } = config.hooks ?? {};
   const ready = presets.flatMap((name) => presetNamed(name, config) ?? []);
   return [...mappings, ...ready].find((mapping) => fits(mapping, path, payload));
 }
 
-/** Null when the script wants no action. */
+/** Null when the script returns no action. */
 export async function draftOf(mapping: Mapping, context: TransformContext, run: RunTransform): Promise<Draft | null> {
   const base = fromTemplates(mapping, context);
   const { transform } = mapping;
@@ -60,19 +60,19 @@ function fromTemplates(mapping: Mapping, { payload, path }: TransformContext): D
   };
 }
 
-/** What a script leaves out stays as the rule says; a script that changes the kind says all of it. */
+/** Fields that a script omits keep the values of the rule; a script that changes the kind must give all fields. */
 function fromScript(base: Draft, made: Readonly<Record<string, unknown>>): Draft {
   const { kind, action, ...fields } = made;
   const wanted = kind ?? action ?? base.kind;
   if (wanted !== "wake" && wanted !== "agent")
-    throw new OpenClawError("hook.bad-rule", 'the transform must give back kind "wake" or "agent", or none');
+    throw new OpenClawError("hook.bad-rule", 'the transform must return kind "wake" or "agent", or leave it out');
   const kept = wanted === base.kind ? base.fields : {};
-  // Who runs and where is the owner's word only as long as the script leaves it alone.
+  // Agent and session have the owner's trust only if the script does not set them.
   const author = "agentId" in fields || "sessionKey" in fields ? "script" : base.author;
   return { ...base, kind: wanted, author, fields: { ...kept, ...withoutUnset(fields) } };
 }
 
-/** What a payload says becomes a name: characters that no key may have are left out. */
+/** Turns a payload value into a name: removes characters that a key cannot contain. */
 function asKey(template: string, payload: unknown): string {
   if (!readsPayload(template)) return template;
   return fillTemplate(template, payload)

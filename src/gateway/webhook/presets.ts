@@ -20,7 +20,7 @@ function gmail(config: Config): Mapping {
     name: "Gmail",
     sessionKey: "hook:gmail:{{messages[0].id}}",
     messageTemplate:
-      "A mail has come.\nFrom: {{messages[0].from}}\nSubject: {{messages[0].subject}}\n\n{{messages[0].snippet}}\n{{messages[0].body}}",
+      "New mail.\nFrom: {{messages[0].from}}\nSubject: {{messages[0].subject}}\n\n{{messages[0].snippet}}\n{{messages[0].body}}",
     ...(model === undefined ? {} : { model }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(allowUnsafeExternalContent === undefined ? {} : { allowUnsafeExternalContent }),

@@ -1,4 +1,4 @@
-// POST <hooks.path>/…: who sends it, is it whole and new, which action it stands for, and the answer.
+// POST <hooks.path>/…: checks the sender, the body and whether the delivery is new, runs the action, and responds.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -21,7 +21,7 @@ import { draftOf, findMapping } from "./mapping.ts";
 import { requireSignature } from "./signature.ts";
 import { createRunTransform, type TransformDeps } from "./transform.ts";
 
-export interface DoorDeps extends ActDeps, TransformDeps {
+export interface ServeHookDeps extends ActDeps, TransformDeps {
   readonly clock: Clock;
   readonly mask: Mask;
   readonly dedupe: DedupeTable;
@@ -29,7 +29,7 @@ export interface DoorDeps extends ActDeps, TransformDeps {
 }
 
 export interface HookRequest {
-  /** Behind the hooks path, without slashes at its ends. */
+  /** The part after the hooks path, without slashes at its ends. */
   readonly rest: string;
   readonly peer: Peer;
   readonly throttle: Throttle;
@@ -39,7 +39,7 @@ export type ServeHook = (request: IncomingMessage, response: ServerResponse, hoo
 
 const DEFAULT_MAX_BODY = 262_144;
 
-export function createServeHook(deps: DoorDeps): ServeHook {
+export function createServeHook(deps: ServeHookDeps): ServeHook {
   const { config, clock, dedupe } = deps;
   const doOnce = createDoOnce(dedupe, clock);
   const runTransform = createRunTransform(deps);
@@ -100,12 +100,12 @@ async function admit(
   if (hasTokenInUrl(request.url ?? ""))
     return refuse(
       400,
-      "A token in the URL ends up in logs. Send it as Authorization: Bearer <token> or x-openclaw-token, and change this one.\n",
+      "A token in the URL ends up in logs. Send it as Authorization: Bearer <token> or x-openclaw-token, and replace this token.\n",
     );
   const given = tokenOf(request);
   if (given === undefined) return refuse(401, "Unauthorized");
   const token = hooks?.token ?? "";
-  // Counted apart from guesses at the secret of the gateway.
+  // Counted separately from guesses at the secret of the gateway.
   const verdict = await throttle.check({
     caller: callerOf(peer, "webhook"),
     guessable: isShortToken(token),
@@ -171,12 +171,12 @@ const statuses: Readonly<Record<string, number>> = {
   "http.broken": 400,
 };
 
-function answerFailure(response: ServerResponse, error: unknown, { log, mask }: DoorDeps, rest: string): void {
+function answerFailure(response: ServerResponse, error: unknown, { log, mask }: ServeHookDeps, rest: string): void {
   if (response.headersSent || response.destroyed) return;
   if (!(error instanceof OpenClawError)) throw error;
   const { code, message, hint } = error;
   if (code === "hook.unknown")
-    return sendText(response, 404, "Not Found: no rule in hooks.mappings or hooks.presets fits\n");
+    return sendText(response, 404, "Not Found: no rule in hooks.mappings or hooks.presets matches\n");
   const status = statuses[code] ?? (code.startsWith("store.") ? 503 : 400);
   if (status >= 500) log.warn(`webhook ${visible(rest, 80)}: ${message}`, { code, hint });
   if (code.startsWith("http.")) response.setHeader("connection", "close");

@@ -1,4 +1,4 @@
-// Signed webhooks: an HMAC over timestamp and body, no older than the config allows. Off unless a secret is set.
+// Checks signed webhooks: an HMAC over timestamp and body, no older than the config allows. Off unless a secret is set.
 import type { IncomingHttpHeaders } from "node:http";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -7,7 +7,7 @@ import type { Config } from "../../config/schema/index.ts";
 
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
-/** The signature when it holds, undefined when none is asked for; throws `hook.bad-signature`. */
+/** The valid signature, or undefined when none is required; throws `hook.bad-signature`. */
 export function requireSignature(
   headers: IncomingHttpHeaders,
   body: Uint8Array,
@@ -23,9 +23,9 @@ export function requireSignature(
   const isRecent = Math.abs(now / 1000 - Number(timestamp)) <= toleranceSeconds;
   const hmac = process.getBuiltinModule("node:crypto").createHmac("sha256", secret);
   const expected = hmac.update(`${timestamp}.`).update(body).digest("hex");
-  if (!sameSecret(given.replace(/^sha256=/, "").toLowerCase(), expected)) throw refused("the signature does not fit");
+  if (!sameSecret(given.replace(/^sha256=/, "").toLowerCase(), expected)) throw refused("the signature does not match");
   if (!isRecent)
-    throw refused(`the signature is older than ${toleranceSeconds} seconds, or from a clock that is wrong`);
+    throw refused(`the signature is older than ${toleranceSeconds} seconds, or the sender's clock is wrong`);
   return expected;
 }
 

@@ -1,4 +1,4 @@
-// Templates read what the sender wrote and nothing else, whatever the path and whatever the payload.
+// Templates read only what the sender wrote, for any path and payload.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -21,11 +21,11 @@ const cases: readonly (readonly [template: string, payload: unknown, filled: str
   ["{single} {{a}", { a: 1 }, "{single} {{a}"],
 ];
 
-test("paths, lists, and what is not there", () => {
+test("fills in paths, lists and missing values", () => {
   for (const [template, payload, filled] of cases) assert.equal(fillTemplate(template, payload), filled, template);
 });
 
-test("GWY-040 nothing inherited is read, also when a sender brings the name along", () => {
+test("GWY-040 reads no inherited property, also when the payload has one of that name", () => {
   const own = JSON.parse('{"__proto__":{"x":"polluted"},"constructor":{"name":"mine"},"prototype":1}') as unknown;
   const paths = ["__proto__.x", "__proto__", "constructor", "constructor.name", "constructor.prototype", "prototype"];
   for (const path of [...paths, "toString", "hasOwnProperty", "valueOf", "__defineGetter__"])
@@ -33,12 +33,12 @@ test("GWY-040 nothing inherited is read, also when a sender brings the name alon
   assert.equal(fillTemplate("{{a.constructor.name}}{{a.map}}{{a.__proto__}}", { a: [1] }), "");
 });
 
-test("what comes out is bounded, whatever is repeated", () => {
+test("limits the size of the result", () => {
   const long = fillTemplate("{{a}}".repeat(500), { a: "x".repeat(10_000) });
   assert.equal(long.length, 200_000);
 });
 
-test("any path on any payload: an own value or nothing, and never an error", () => {
+test("reads an own value or nothing for any path on any payload, and never throws", () => {
   const step = fc.oneof(
     fc.constantFrom("a", "b", "__proto__", "constructor", "0", "length"),
     fc.string({ maxLength: 6 }),
@@ -55,7 +55,7 @@ test("any path on any payload: an own value or nothing, and never an error", () 
   );
 });
 
-test("any text without braces is itself, and values are put in literally", () => {
+test("keeps text without braces, and inserts values literally", () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (around, value) => {
       const plain = around.replaceAll(/[{}]/g, "");

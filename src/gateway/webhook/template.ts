@@ -1,9 +1,9 @@
-// `{{path.to[0].field}}` read from a payload: own properties only, one pass, bounded.
+// Fills `{{path.to[0].field}}` from a payload: own properties only, one pass, limited size.
 
-/** All of the result; a payload of the usual size fits several times. */
+/** Limit of the whole result; a payload of normal size fits several times. */
 const MAX_CHARS = 200_000;
 const MAX_STEPS = 32;
-// Names through which code, not data, is reached; never read, also where a sender put them into the payload itself.
+// Names that lead to code instead of data; never read, even if the payload contains them.
 const never: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 export const readsPayload = (template: string): boolean => template.includes("{{");
@@ -23,7 +23,7 @@ export function fillTemplate(template: string, payload: unknown): string {
     .toWellFormed();
 }
 
-/** Undefined for a path that is none, leads nowhere, or through something inherited. */
+/** Undefined for a path that is invalid, does not exist, or is inherited. */
 export function valueAt(payload: unknown, path: string): unknown {
   const steps = stepsOf(path);
   if (steps === undefined) return undefined;
@@ -36,7 +36,7 @@ export function valueAt(payload: unknown, path: string): unknown {
   return value;
 }
 
-/** `a.b[0].c` as its names; a number may also stand behind a dot. */
+/** The names in `a.b[0].c`; a number may also follow a dot. */
 function stepsOf(path: string): readonly string[] | undefined {
   if (!/^[^.[\]\s]+(?:\.[^.[\]\s]+|\[\d{1,9}\])*$/.test(path)) return undefined;
   const steps = path.split(/\.|\[(\d+)\]/).filter((step) => step !== undefined && step !== "");

@@ -1,4 +1,4 @@
-// Transform scripts: found only in one folder that agents and other users cannot write, run apart with a deadline.
+// Runs transform scripts: only from a folder that agents and other users cannot write, in a thread with a deadline.
 import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve, sep } from "node:path";
 
@@ -15,11 +15,11 @@ export interface TransformContext {
   readonly payload: unknown;
   /** Without credentials. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Behind the hooks path. */
+  /** The part after the hooks path. */
   readonly path: string;
 }
 
-/** Null when the script wants no action. Rejects with `hook.bad-rule` for every failure of the script. */
+/** Null when the script returns no action. Rejects with `hook.bad-rule` for every failure of the script. */
 export type RunTransform = (
   transform: { readonly module: string; readonly export?: string | undefined },
   context: TransformContext,
@@ -38,7 +38,7 @@ export function createRunTransform({ config, paths, log }: TransformDeps): RunTr
   let running = 0;
   return async function runTransform({ module, export: exportName }, context) {
     if (running >= MAX_AT_ONCE)
-      throw new OpenClawError("hook.busy", "too many transforms run already", { hint: "send it again in a moment" });
+      throw new OpenClawError("hook.busy", "too many transforms are running", { hint: "send it again in a moment" });
     running += 1;
     try {
       const file = transformFile(module, config(), paths);
@@ -74,7 +74,7 @@ export function transformFile(module: string, config: Config, paths: Paths): str
   return join(folder, ...parts);
 }
 
-/** `hooks/transforms` beside the config unless named; always inside the config's folder and outside every workspace. */
+/** `hooks/transforms` beside the config by default; always inside the config's folder and outside every workspace. */
 function transformsFolder(config: Config, paths: Paths): string {
   const home = realOf(dirname(paths.config));
   const named = config.hooks?.transformsDir;
@@ -87,7 +87,7 @@ function transformsFolder(config: Config, paths: Paths): string {
     .map((id) => realOf(workspaceOf(config, id, paths)))
     .find((place) => folder === place || isBelow(folder, place));
   if (workspace === undefined) return folder;
-  throw new OpenClawError("hook.bad-rule", "hooks.transformsDir is in a workspace, where agents write", {
+  throw new OpenClawError("hook.bad-rule", "hooks.transformsDir is in a workspace, where agents can write", {
     hint: "openclaw config set hooks.transformsDir hooks/transforms",
   });
 }
@@ -96,7 +96,7 @@ const fromHome = (path: string, paths: Paths): string => (path.startsWith("~") ?
 
 const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}${sep}`);
 
-/** As far as it exists; what is not there yet cannot be a link. */
+/** The real path, as far as it exists; a part that does not exist cannot be a link. */
 function realOf(path: string): string {
   try {
     return realpathSync(path);
@@ -108,6 +108,6 @@ function realOf(path: string): string {
 
 function bad(module: string, why: string): OpenClawError {
   return new OpenClawError("hook.bad-rule", `transform ${JSON.stringify(visible(module, 80))}: ${why}`, {
-    hint: "hooks.mappings[].transform and the files in hooks.transformsDir",
+    hint: "check hooks.mappings[].transform and the files in hooks.transformsDir",
   });
 }

@@ -1,46 +1,46 @@
-// Events for many: each client gets all of them in order, in few writes, without holding the loop.
+// Events for many clients: each gets all of them in order, in few writes, without blocking the loop.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { fakeClient, fakeTime } from "../../test/harness/frames.ts";
-import { createCrowd } from "./crowd.ts";
+import { createBroadcastBatches } from "./broadcast-batches.ts";
 import { textFrame } from "./frame-bytes.ts";
 
 const clients = (count: number) => Array.from({ length: count }, () => fakeClient());
 
-test("writes to a few clients at once", () => {
+test("writes to a few clients immediately", () => {
   const time = fakeTime();
-  const crowd = createCrowd(time, time);
+  const batches = createBroadcastBatches(time, time);
   const few = clients(3);
-  crowd.send(few, textFrame("1"));
+  batches.send(few, textFrame("1"));
   assert.deepEqual(
-    few.map(({ heard }) => heard),
+    few.map(({ received }) => received),
     [[1], [1], [1]],
   );
-  assert.equal(crowd.isBehind(), false);
+  assert.equal(batches.isBehind(), false);
 });
 
 test("gathers events for many clients into one write each, in order", () => {
   const time = fakeTime();
-  const crowd = createCrowd(time, time);
+  const batches = createBroadcastBatches(time, time);
   const many = clients(200);
-  for (let i = 1; i <= 40; i++) crowd.send(many, textFrame(String(i)));
-  assert.equal(crowd.isBehind(), true);
+  for (let i = 1; i <= 40; i++) batches.send(many, textFrame(String(i)));
+  assert.equal(batches.isBehind(), true);
   time.advance(1);
   const wanted = Array.from({ length: 40 }, (_, i) => i + 1);
-  for (const { heard, writes } of many) assert.deepEqual([heard, writes], [wanted, 1]);
+  for (const { received, writes } of many) assert.deepEqual([received, writes], [wanted, 1]);
 });
 
-test("an answer in between goes out behind the events that were sent before it", () => {
+test("sends a response after the events that were sent before it", () => {
   const time = fakeTime();
-  const crowd = createCrowd(time, time);
+  const batches = createBroadcastBatches(time, time);
   const many = clients(200);
-  crowd.send(many, textFrame("1"));
+  batches.send(many, textFrame("1"));
   many[0]?.send(textFrame("2"));
-  crowd.send(many, textFrame("3"));
+  batches.send(many, textFrame("3"));
   time.advance(1);
   assert.deepEqual(
-    [many[0]?.heard, many[1]?.heard],
+    [many[0]?.received, many[1]?.received],
     [
       [1, 2, 3],
       [1, 3],
@@ -48,7 +48,7 @@ test("an answer in between goes out behind the events that were sent before it",
   );
 });
 
-test("lets other work in between slices and rests after a pass", () => {
+test("lets other work run between slices and pauses after a pass", () => {
   const time = fakeTime();
   let busy = 0;
   const clock = { now: () => time.now(), ticks: () => time.ticks() + busy };
@@ -63,7 +63,7 @@ test("lets other work in between slices and rests after a pass", () => {
       }),
     after: (ms: number, work: () => void) => void time.after(ms, work),
   };
-  const sliced = createCrowd(clock, timers);
+  const sliced = createBroadcastBatches(clock, timers);
   const many = Array.from({ length: 100 }, () =>
     fakeClient({
       flush() {
@@ -84,8 +84,8 @@ test("lets other work in between slices and rests after a pass", () => {
   assert.equal(
     slices.reduce((sum, count) => sum + count, 0),
     100,
-    "still resting",
+    "still pausing",
   );
   time.advance(200);
-  assert.ok(busy > 100, "written after the rest");
+  assert.ok(busy > 100, "written after the pause");
 });

@@ -1,33 +1,33 @@
-// Events for many clients at once: written in slices, several events in one write, and rests so that requests get through.
+// Sends events to many clients: in slices, several events per write, with pauses so that requests get through.
 import type { Clock } from "../base/clock.ts";
 import type { Client } from "./client.ts";
 import type { Frame } from "./frame-bytes.ts";
 
-export interface Crowd {
-  /** In order for each client; at once for a few, in slices for many. */
+export interface BroadcastBatches {
+  /** In order for each client; immediately for a few, in slices for many. */
   send(clients: readonly Client[], frame: Frame): void;
-  /** True while clients wait for what was sent: whoever can gather changes should. */
+  /** True while clients wait for earlier events: callers that can gather changes should. */
   isBehind(): boolean;
 }
 
-export interface CrowdTimers {
+export interface BatchTimers {
   soon(work: () => void): void;
   after(ms: number, work: () => void): void;
 }
 
-/** So many are served without any delay. */
-export const FEW = 64;
+/** Up to this many clients are written to without delay. */
+export const MAX_UNBATCHED_CLIENTS = 64;
 const SLICE_MS = 3;
-/** Writing takes at most about a ninth of the loop's time: each pass is followed by a rest of eight times its length. */
+/** Writing takes at most about a ninth of the loop's time: after each pass comes a pause of eight times its length. */
 const REST_FACTOR = 8;
 
-const systemTimers: CrowdTimers = {
+const systemTimers: BatchTimers = {
   soon: (work) => void setImmediate(work),
   after: (ms, work) => void setTimeout(work, ms).unref(),
 };
 
-export function createCrowd(clock: Clock, timers: CrowdTimers = systemTimers): Crowd {
-  /** Clients of this pass that are still to be written to, and those of the next. */
+export function createBroadcastBatches(clock: Clock, timers: BatchTimers = systemTimers): BroadcastBatches {
+  /** Clients of this pass that are still to be written to, and those of the next pass. */
   let current: Iterator<Client> | undefined;
   let next = new Set<Client>();
   let spentMs = 0;
@@ -59,15 +59,15 @@ export function createCrowd(clock: Clock, timers: CrowdTimers = systemTimers): C
 
   return {
     send(clients, frame) {
-      const isCrowd = clients.length > FEW;
+      const isBatched = clients.length > MAX_UNBATCHED_CLIENTS;
       for (const client of clients) {
-        if (!isCrowd) client.send(frame);
+        if (!isBatched) client.send(frame);
         else {
           client.queue(frame);
           next.add(client);
         }
       }
-      if (!isCrowd || current !== undefined || isResting) return;
+      if (!isBatched || current !== undefined || isResting) return;
       isResting = true;
       timers.soon(begin);
     },
