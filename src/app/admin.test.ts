@@ -1,4 +1,4 @@
-// Config changes of agents over a real store and real files: asked, answered, applied once, cut off at every step.
+// Config changes by agents with a real store and files: approved, applied once, interrupted at every step.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ interface Ground {
   readonly runtime: Runtime;
   readonly admin: Admin;
   readonly front: OpenAdmin;
-  readonly told: [string, string][];
+  readonly notified: [string, string][];
   readonly restarts: string[];
   readonly file: string;
   close(): Promise<void>;
@@ -56,11 +56,11 @@ async function open(t: TestContext, home: string): Promise<Ground> {
   const env = { HOME: home };
   const paths = resolvePaths(env);
   const runtime = await openRuntime({ paths, env, loaded: loadConfig({ paths, env }), consoleLevel: "silent" });
-  const told: [string, string][] = [];
+  const notified: [string, string][] = [];
   const restarts: string[] = [];
   const wake: Wake = {
-    tell: async (session, text) => void told.push([session, text]),
-    tellAndWait: () => Promise.resolve(undefined),
+    notify: async (session, text) => void notified.push([session, text]),
+    notifyAndWait: () => Promise.resolve(undefined),
     resume: () => Promise.resolve(),
     close() {},
   };
@@ -81,7 +81,7 @@ async function open(t: TestContext, home: string): Promise<Ground> {
   t.after(close);
   await front.recover();
   await runtime.commands.broker.recover();
-  return { runtime, admin: front.admin, front, told, restarts, file: paths.config, close };
+  return { runtime, admin: front.admin, front, notified, restarts, file: paths.config, close };
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -92,9 +92,9 @@ async function until(holds: () => boolean): Promise<void> {
 }
 const idOf = ({ details }: Awaited<ReturnType<Admin["change"]>>): string => String(details["approvalId"]);
 
-test("allowed: written once with comments kept, a note for the session, one restart", async (t) => {
+test("allowed: writes the change once with comments kept, leaves a note, and restarts once", async (t) => {
   const ground = await open(t, newHome());
-  const { admin, runtime, told, restarts, file } = ground;
+  const { admin, runtime, notified, restarts, file } = ground;
   const asked = await admin.change(loosen, caller);
   assert.equal(asked.details["status"], "approval-pending");
   assert.equal(readFileSync(file, "utf8"), TEXT);
@@ -105,12 +105,12 @@ test("allowed: written once with comments kept, a note for the session, one rest
   assert.equal(readFileSync(file, "utf8"), TEXT.replace('"on-miss"', '"off"'));
   assert.deepEqual(restarts, ["config.patch: approved by the owner"]);
   assert.equal(existsSync(sentinelPath(runtime.paths.state)), true);
-  assert.deepEqual(told, [], "told after the restart, not before");
+  assert.deepEqual(notified, [], "notified after the restart, not before");
   await ground.close();
   const next = await open(t, runtime.paths.home);
-  assert.equal(next.told.length, 1);
+  assert.equal(next.notified.length, 1);
   assert.match(
-    next.told[0]?.[1] ?? "",
+    next.notified[0]?.[1] ?? "",
     /config\.patch done[\s\S]*The owner allowed it \(id=[0-9a-f-]+\)[\s\S]*Note: please/,
   );
   assert.equal(existsSync(sentinelPath(runtime.paths.state)), false);
@@ -124,40 +124,40 @@ for (const [how, answer, said] of [
     /its turn was stopped/,
   ],
 ] as const)
-  test(`${how}: nothing is written and the session is told why`, async (t) => {
+  test(`${how}: writes no change and notifies the session with the reason`, async (t) => {
     const ground = await open(t, newHome());
     const id = idOf(await ground.admin.change(loosen, caller));
     await answer(ground, id);
-    await until(() => ground.told.length > 0);
-    assert.match(ground.told[0]?.[1] ?? "", said);
+    await until(() => ground.notified.length > 0);
+    assert.match(ground.notified[0]?.[1] ?? "", said);
     assert.equal(readFileSync(ground.file, "utf8"), TEXT);
     assert.deepEqual(ground.restarts, []);
   });
 
-test("nobody answers: it ends by itself and the session is told", async (t) => {
+test("expires without an answer and notifies the session", async (t) => {
   const ground = await open(t, newHome());
   await ground.admin.change({ ...loosen, timeoutMs: 40 }, caller);
-  await until(() => ground.told.length > 0);
+  await until(() => ground.notified.length > 0);
   assert.match(
-    ground.told[0]?.[1] ?? "",
+    ground.notified[0]?.[1] ?? "",
     /Config change denied \(id=[0-9a-f-]+\): the approval expired without an answer\. Nothing was written/,
   );
   assert.equal(readFileSync(ground.file, "utf8"), TEXT);
 });
 
-test("the file changed meanwhile: denied, with the diff", async (t) => {
+test("denies the change with a diff when the file changed meanwhile", async (t) => {
   const ground = await open(t, newHome());
   const id = idOf(await ground.admin.change(loosen, caller));
   const edited = TEXT.replace("// mine", "// still mine");
   writeFileSync(ground.file, edited);
   await ground.runtime.commands.broker.answer(id, "allow-once", owner);
-  await until(() => ground.told.length > 0);
-  assert.match(ground.told[0]?.[1] ?? "", /has changed since it was read\n--- a\/openclaw\.json\n/);
+  await until(() => ground.notified.length > 0);
+  assert.match(ground.notified[0]?.[1] ?? "", /has changed since it was read\n--- a\/openclaw\.json\n/);
   assert.equal(readFileSync(ground.file, "utf8"), edited);
   assert.deepEqual(ground.restarts, []);
 });
 
-test("asked, gateway gone, next process: the answer still applies it, once", async (t) => {
+test("applies a change that is approved after a restart, once", async (t) => {
   const first = await open(t, newHome());
   const id = idOf(await first.admin.change(loosen, caller));
   await first.close();
@@ -185,7 +185,7 @@ for (const [when, isWritten, said] of [
   ["before it was written", false, /stopped before it was written/],
   ["after it was written", true, /Config change applied/],
 ] as const)
-  test(`killed ${when}: not done again, and the session learns the truth once`, async (t) => {
+  test(`killed ${when}: does not repeat the change, and reports its true outcome once`, async (t) => {
     const first = await open(t, newHome());
     const id = idOf(await first.admin.change(loosen, caller));
     const { broker } = first.runtime.commands;
@@ -197,15 +197,15 @@ for (const [when, isWritten, said] of [
     const before = readFileSync(first.file, "utf8");
     await first.close();
     const next = await open(t, first.runtime.paths.home);
-    await until(() => next.told.length > 0);
-    assert.match(next.told[0]?.[1] ?? "", said);
+    await until(() => next.notified.length > 0);
+    assert.match(next.notified[0]?.[1] ?? "", said);
     assert.equal(readFileSync(next.file, "utf8"), before);
     await next.close();
     const third = await open(t, first.runtime.paths.home);
-    assert.deepEqual(third.told, []);
+    assert.deepEqual(third.notified, []);
   });
 
-test("allowed and killed before it began: denied, and told", async (t) => {
+test("denies a change that was allowed but killed before it began, and notifies the session", async (t) => {
   const first = await open(t, newHome());
   const id = idOf(await first.admin.change(loosen, caller));
   const { broker } = first.runtime.commands;
@@ -215,12 +215,12 @@ test("allowed and killed before it began: denied, and told", async (t) => {
   await broker.answer(id, "allow-once", owner);
   await first.close();
   const next = await open(t, first.runtime.paths.home);
-  await until(() => next.told.length > 0);
-  assert.match(next.told[0]?.[1] ?? "", /between the answer and the start/);
+  await until(() => next.notified.length > 0);
+  assert.match(next.notified[0]?.[1] ?? "", /between the answer and the start/);
   assert.equal(readFileSync(next.file, "utf8"), TEXT);
 });
 
-test("the card shows no secret of the file, and a change of one by its path", async (t) => {
+test("shows no secret on the card, and a changed secret by its path", async (t) => {
   const ground = await open(t, newHome());
   await ground.admin.change(
     { action: "config.patch", raw: "{gateway:{auth:{token:'another-secret-9876543210'}}}" },
@@ -230,11 +230,11 @@ test("the card shows no secret of the file, and a change of one by its path", as
   const shown = JSON.stringify([approval?.card, approval?.request]);
   assert.doesNotMatch(shown, /a-secret-of-the-owner|another-secret/);
   assert.match(shown, /Only secrets change/);
-  assert.match(shown, /gateway\.auth\.token \(changed\): decides who may enter/);
+  assert.match(shown, /gateway\.auth\.token \(changed\): decides who may connect/);
   assert.doesNotMatch(JSON.stringify(approval?.body), /a-secret-of-the-owner/, "nor does what is kept");
 });
 
-test("config.apply of a text with hidden secrets keeps them and changes only what differs", async (t) => {
+test("keeps redacted secrets in config.apply and changes only the difference", async (t) => {
   const ground = await open(t, newHome());
   const { details } = await ground.admin.configGet();
   const config = details["config"] as Record<string, unknown>;
@@ -249,7 +249,7 @@ test("config.apply of a text with hidden secrets keeps them and changes only wha
   assert.deepEqual(ground.restarts, ["config.apply: config"]);
 });
 
-test("a change that changes nothing restarts nothing", async (t) => {
+test("does not restart for a change without effect", async (t) => {
   const ground = await open(t, newHome());
   const same = await ground.admin.change({ ...loosen, raw: "{tools:{exec:{ask:'on-miss'}}}" }, caller);
   assert.equal(same.details["changed"], false);
@@ -272,14 +272,14 @@ for (const [what, ask, code] of [
     "approval.too-long",
   ],
 ] as const)
-  test(`${what} is refused before anybody is asked; the file is as it was, byte for byte`, async (t) => {
+  test(`rejects ${what} before asking for approval, and leaves the file unchanged`, async (t) => {
     const ground = await open(t, newHome());
     await assert.rejects(ground.admin.change(ask, caller), { code });
     assert.equal(readFileSync(ground.file, "utf8"), TEXT);
     assert.deepEqual(ground.runtime.commands.broker.pending(), []);
   });
 
-test("a stale base hash is refused with the difference", async (t) => {
+test("rejects a stale base hash with the difference", async (t) => {
   const ground = await open(t, newHome());
   const { details } = await ground.admin.configGet();
   await ground.admin.edit("ui.assistant.name", { text: "Bea" });
@@ -289,7 +289,7 @@ test("a stale base hash is refused with the difference", async (t) => {
   );
 });
 
-test("a change right after each start, again and again, restarts three times and is still written", async (t) => {
+test("stops restarting after three quick restarts, and still writes the change", async (t) => {
   const home = newHome();
   const restarts: number[] = [];
   for (let i = 0; i < 5; i++) {
@@ -302,7 +302,7 @@ test("a change right after each start, again and again, restarts three times and
   assert.deepEqual(restarts, [1, 1, 1, 0, 0]);
 });
 
-test("overrides are in force without being written, survive an edit of the file, and are gone with the process", async (t) => {
+test("applies overrides without writing them, keeps them over an edit, and drops them with the process", async (t) => {
   const ground = await open(t, newHome());
   const { admin, runtime, file } = ground;
   await admin.overrides.set("ui.assistant.name", "Test");

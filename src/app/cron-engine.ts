@@ -3,13 +3,12 @@ import { join } from "node:path";
 
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import type { Mask } from "../base/mask.ts";
 import type { Outbound } from "../channel/outbound.ts";
 import { AgentRequests } from "../cron/agent-requests.ts";
 import { CronService, type CronEngine } from "../cron/cron.ts";
 import type { CronEvent, ToolRun } from "../cron/deps.ts";
 import { createJobOutputs } from "../cron/outputs.ts";
-import { redactText } from "../cron/redact-job.ts";
+import { redactEvent } from "../cron/redact-job.ts";
 import { subjectOf } from "../tool/subject.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import type { Runtime } from "./runtime.ts";
@@ -55,20 +54,11 @@ export function openCronRuntime(runtime: Runtime, ports: EnginePorts): CronRunti
     config,
     broker: commands.broker,
     recallCaller: runtime.recallTool,
-    tell: (...told) => runtime.services.wake().tell(...told),
+    notify: (...args) => runtime.services.wake().notify(...args),
     mask,
     isSandboxed: (sessionKey) => subjectOf({ sessionKey }, config()).sandboxed,
   });
   return { engine, requests };
-}
-
-/** Events also reach clients that may only read. */
-function redactEvent({ error, summary, ...event }: CronEvent, mask: Mask): CronEvent {
-  return {
-    ...event,
-    ...(error === undefined ? {} : { error: redactText(error, mask) }),
-    ...(summary === undefined ? {} : { summary: redactText(summary, mask) }),
-  };
 }
 
 /** A scheduled job cannot wait for approval: a question that the call raised is withdrawn. */

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { lazy } from "../base/lazy.ts";
+import { forwardTo, lazy } from "../base/lazy.ts";
 import { expandHome } from "../base/paths.ts";
 import type { AgentCron } from "../cron/agent-cron.ts";
 import type { Cron } from "../cron/cron.ts";
@@ -48,28 +48,22 @@ export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
   });
   const engine = opening.get;
   const unregister = runtime.commands.broker.register("cron", async () => (await engine()).requests.approvals);
-  const cron: Cron = {
-    status: async () => (await engine()).engine.status(),
-    list: async (options) => (await engine()).engine.list(options),
-    get: async (id) => (await engine()).engine.get(id),
-    add: async (input, from) => (await engine()).engine.add(input, from),
-    update: async (id, patch) => (await engine()).engine.update(id, patch),
-    remove: async (id) => (await engine()).engine.remove(id),
-    run: async (id, mode) => (await engine()).engine.run(id, mode),
-    runs: async (id, limit) => (await engine()).engine.runs(id, limit),
-    output: async (id, slot, page) => (await engine()).engine.output(id, slot, page),
-    preview: async (input, count) => (await engine()).engine.preview(input, count),
-  };
+  const jobs = async (): Promise<Cron> => (await engine()).engine;
   const requests = async (): Promise<AgentCron> => (await engine()).requests;
-  const agentCron: AgentCron = {
-    status: () => cron.status(),
-    list: async (asker, options) => (await requests()).list(asker, options),
-    run: async (asker, id, mode) => (await requests()).run(asker, id, mode),
-    runs: async (asker, id, limit) => (await requests()).runs(asker, id, limit),
-    output: async (asker, id, slot, page) => (await requests()).output(asker, id, slot, page),
-    change: async (change, asker) => (await requests()).change(change, asker),
-    wake: async (asker, text, mode) => (await requests()).wake(asker, text, mode),
-  };
+  const cron: Cron = forwardTo(
+    jobs,
+    "status",
+    "list",
+    "get",
+    "add",
+    "update",
+    "remove",
+    "run",
+    "runs",
+    "output",
+    "preview",
+  );
+  const agentCron: AgentCron = forwardTo(requests, "status", "list", "run", "runs", "output", "change", "wake");
   return {
     cron,
     agentCron,

@@ -1,4 +1,4 @@
-// Gateways opened and closed in one process, as restarts in place do: nothing of an earlier one stays behind.
+// Gateways that are opened and closed in one process, like restarts in place, leave no resources behind.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -44,7 +44,7 @@ const isOpen = (port: number): Promise<boolean> =>
     socket.on("connect", () => socket.destroy());
   });
 
-test("a start that fails behind its port leaves nothing: the port is free, the state can be opened again", async (t) => {
+test("frees the port and the state after a failed start", async (t) => {
   const openPlace = place(t);
   const runtime = await openPlace();
   let port = 0;
@@ -67,7 +67,7 @@ test("a start that fails behind its port leaves nothing: the port is free, the s
   await again.close();
 });
 
-test("a note about a restart that cannot be told is no reason not to start", async (t) => {
+test("starts also when a restart note cannot be delivered", async (t) => {
   const runtime = await place(t)();
   mkdirSync(join(runtime.paths.state, "restart-sentinel.json"));
   const running = await open(runtime);
@@ -77,7 +77,7 @@ test("a note about a restart that cannot be told is no reason not to start", asy
 
 const skip = process.platform === "linux" ? false : "counts threads and descriptors in /proc";
 
-test("restarts in place leave no thread, no descriptor, no timer and no listener behind", { skip }, async (t) => {
+test("leaves no thread, descriptor, timer or listener after restarts in place", { skip }, async (t) => {
   const openPlace = place(t);
   const round = async (): Promise<void> => {
     const runtime = await openPlace();

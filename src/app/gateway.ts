@@ -1,22 +1,18 @@
-// The gateway over an open house: devices, presence, methods, server, config reload. One call opens, one closes.
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { isDeepStrictEqual } from "node:util";
-import { setTimeout as sleep } from "node:timers/promises";
+// Opens the gateway for a runtime: agents, jobs, methods, server and config reload. One call opens it, one closes it.
 
-import type { Agents } from "../agent/agent.ts";
-import { OpenClawError } from "../core/error.ts";
 import { systemClock } from "../base/clock.ts";
-import { planReload } from "../config/reload.ts";
-import { watchConfig } from "../config/watch.ts";
 import { announceApprovals } from "../gateway/approval-events.ts";
+import { portsOf } from "../browser/profiles.ts";
 import { bindingOf, type BindFlags } from "../gateway/bind.ts";
 import type { GatewayContext } from "../gateway/context.ts";
-import { openDeviceBook } from "../gateway/devices.ts";
-import { createVitals } from "../gateway/health.ts";
+import type { Served } from "../gateway/dispatch.ts";
+import { openDeviceRegistry } from "../gateway/devices.ts";
+import { followConfig, reloadConfig, type ConfigReload } from "../gateway/config-reload.ts";
+import { createHealthReporter, type HealthReporter } from "../gateway/health.ts";
 import { createHub } from "../gateway/hub.ts";
 import { agentMethods } from "../gateway/methods/agents.ts";
 import { approvalMethods } from "../gateway/methods/approvals.ts";
+import { browserMethods } from "../gateway/methods/browser.ts";
 import { chatMethods } from "../gateway/methods/chat.ts";
 import { channelMethods } from "../gateway/methods/channels.ts";
 import { configMethods } from "../gateway/methods/config.ts";
@@ -28,7 +24,7 @@ import { nodeMethods } from "../gateway/methods/nodes.ts";
 import { heartbeatMethods } from "../gateway/methods/heartbeat.ts";
 import { modelMethods } from "../gateway/methods/models.ts";
 import { usageMethods } from "../gateway/methods/usage.ts";
-import { sessionMethods, type SessionWork } from "../gateway/methods/sessions.ts";
+import { sessionMethods } from "../gateway/methods/sessions.ts";
 import { systemMethods } from "../gateway/methods/system.ts";
 import { undoMethods } from "../gateway/methods/undo.ts";
 import { toolMethods } from "../gateway/methods/tools.ts";
@@ -38,20 +34,21 @@ import { createRunEvents } from "../gateway/run-events.ts";
 import { createPresence } from "../gateway/presence.ts";
 import { createPresenceEvents } from "../gateway/presence-events.ts";
 import { sharedSecret } from "../gateway/secret.ts";
-import { createVoiceWake } from "../gateway/voice-wake.ts";
+import { createVoiceWake, type VoiceWake } from "../gateway/voice-wake.ts";
+import { openBrowserControl } from "../gateway/http/browser-control.ts";
 import { openGateway, type Gateway } from "../gateway/server.ts";
+import type { McpRegistry } from "../mcp/server/registry.ts";
 import { listWarnings } from "../tool/policy/warnings.ts";
-import { coreTools } from "../tool/policy/groups.ts";
+import { universeOf } from "../tool/policy/universe.ts";
 import { createOutbound } from "../channel/outbound.ts";
-import { openAdmin } from "../admin/admin.ts";
+import { openAdmin, type OpenAdmin } from "../admin/admin.ts";
 import type { AdminDeps, Restart } from "../admin/deps.ts";
-import { openAgents } from "./agents.ts";
+import { openAgents, type OpenAgents } from "./agents.ts";
 import { watchApprovals, type ApprovalsWatch } from "../exec/policy/watch-file.ts";
 import { recoverFiles } from "./catalog.ts";
-import { openCron } from "./cron.ts";
-import { secretsIn } from "../config/redact.ts";
+import { openCron, type OpenCron } from "./cron.ts";
 import type { Runtime } from "./runtime.ts";
-import { openWebhooks } from "./webhooks.ts";
+import { openWebhooks, type Webhooks } from "./webhooks.ts";
 
 export interface RunningGateway {
   readonly gateway: Gateway;
@@ -62,8 +59,10 @@ export interface RunningGateway {
 export interface GatewayHooks {
   /** Ends this run and starts the next. */
   readonly restart: Restart;
-  /** Why the config on disk is not the one in force, when it is not. */
-  readonly trouble?: () => string | undefined;
+  /** Why the config on disk is not in use, when it is not. */
+  readonly configProblem?: () => string | undefined;
+  /** Resources and prompts for MCP clients beside the built-in ones. */
+  readonly mcp?: McpRegistry;
 }
 
 export async function openGatewayOver(
@@ -71,77 +70,195 @@ export async function openGatewayOver(
   flags: BindFlags,
   hooks: GatewayHooks,
 ): Promise<RunningGateway> {
-  const { settings, store, log, env } = runtime;
-  const config = () => settings.now().config;
-  const binding = bindingOf(config(), env, flags, sharedSecret(config(), env).value !== undefined);
+  const { settings, log, env } = runtime;
+  const config = settings.now().config;
+  const binding = bindingOf(config, env, flags, sharedSecret(config, env).value !== undefined);
+  runtime.guard.reservePort(binding.port);
   await recover(runtime);
-  /** Parts that look at the config now and then, told to look at once. */
-  const configFollowers = new Set<() => void>();
-  const hub = createHub(systemClock);
-  const presence = createPresence(systemClock, runtime.version);
+  const parts = await openParts(runtime, hooks);
+  const { context, opened, admin, jobs, webhooks, vitals, voiceWake } = parts;
+  let gateway: Gateway | undefined;
+  let reload: ConfigReload | undefined;
+  let control: ReturnType<typeof openBrowserControl> | undefined;
+  const timers: NodeJS.Timeout[] = [];
+  const close = async (reason: Parameters<Gateway["close"]>[0]): Promise<void> => {
+    reload?.close();
+    for (const timer of timers) clearTimeout(timer);
+    await closeParts(parts);
+    await Promise.all([gateway?.close(reason), control?.close()]);
+  };
+  try {
+    gateway = await openGateway({
+      context,
+      agents: opened.agents,
+      models: opened.models,
+      vitals,
+      served: servedMethods(runtime, parts),
+      binding,
+      serveHook: webhooks.serve,
+      voiceWake,
+      arriving: () => reload?.check(),
+    });
+    control = openBrowserControl(portsOf(gateway.port).control, { context, browser: runtime.hostBrowser });
+    runtime.lock.describe({ port: gateway.port });
+    warnOnce(runtime);
+    // After clients can connect, because recovered approvals are shown and reports are sent again.
+    await admin.recover();
+    await runtime.commands.recover();
+    await opened.sessions.recover();
+    await webhooks.resume();
+    await jobs.start();
+    context.followConfig(() => jobs.reload());
+    context.followConfig(() => opened.heartbeats.changed());
+    opened.heartbeats.start((event) => context.hub.broadcast("heartbeat", event));
+    opened.hooks.started();
+    reload = followConfig(settings, context);
+    parts.approvals = watchApprovals(runtime.paths.state, log.child("approvals"));
+    timers.push(pruneSandboxes(runtime), warmUp(runtime));
+    // The gateway works without the relay, so a port in use is only reported.
+    runtime.hostBrowser.startInstalledRelay().catch((error: unknown) => log.warn(`extension relay: ${String(error)}`));
+    runtime.hostBrowser.recover().catch((error: unknown) => log.warn(`browsers of the last gateway: ${String(error)}`));
+    context.followConfig(() => {
+      runtime.hostBrowser.reload().catch((error: unknown) => log.warn(`browser config: ${String(error)}`));
+    });
+    return { gateway, context, close };
+  } catch (error) {
+    // A start that failed leaves no port, run or timer behind.
+    await close({ text: "the gateway could not start" });
+    throw error;
+  }
+}
+
+/** Everything behind the port. */
+interface GatewayParts {
+  readonly context: GatewayContext;
+  readonly opened: OpenAgents;
+  readonly admin: OpenAdmin;
+  readonly jobs: OpenCron;
+  readonly webhooks: Webhooks;
+  readonly vitals: HealthReporter;
+  readonly voiceWake: VoiceWake;
+  readonly stopAnnouncing: () => void;
+  /** Aborted when the runs and jobs have ended. */
+  readonly closing: AbortController;
+  approvals: ApprovalsWatch | undefined;
+}
+
+async function openParts(runtime: Runtime, hooks: GatewayHooks): Promise<GatewayParts> {
   const admin = openAdmin(adminDeps(runtime, hooks.restart));
-  const context: GatewayContext = {
-    paths: runtime.paths,
+  const closing = new AbortController();
+  const context = await openContext(runtime, hooks, admin, {
+    closing: closing.signal,
+    approvalsCaution: () => parts.approvals?.caution(),
+  });
+  const outbound = createOutbound(new Map());
+  const opened = await openAgents(runtime, outbound);
+  const { agents, wake, heartbeats, services } = opened;
+  runtime.commands.wakeBy(wake.notify);
+  const jobs = openCron(runtime, { outbound, broadcast: (event) => context.hub.broadcast("cron", event) });
+  runtime.services.bind({ ...services, admin: admin.admin, cron: jobs.agentCron });
+  agents.watch(createRunEvents(context.hub, systemClock, runtime.mask));
+  agents.watch(runtime.memory.onRun);
+  const parts: GatewayParts = {
+    context,
+    opened,
+    admin,
+    jobs,
+    webhooks: openWebhooks(runtime, { notify: wake.notify, outbound }),
+    vitals: createHealthReporter(context, heartbeats),
+    voiceWake: createVoiceWake(runtime.paths.state, systemClock, runtime.log),
+    stopAnnouncing: announceApprovals(context.hub, context.approvals),
+    closing,
+    approvals: undefined,
+  };
+  return parts;
+}
+
+async function closeParts(parts: GatewayParts): Promise<void> {
+  const { approvals, stopAnnouncing, jobs, admin, opened, webhooks, closing } = parts;
+  approvals?.close();
+  stopAnnouncing();
+  jobs.stop();
+  await admin.close();
+  opened.heartbeats.close();
+  opened.sessions.close();
+  await webhooks.close();
+  await opened.hooks.close();
+  // Runs end while clients are still connected, so that they get the outcome.
+  await opened.agents.close();
+  await jobs.close();
+  closing.abort();
+}
+
+async function openContext(
+  runtime: Runtime,
+  hooks: GatewayHooks,
+  admin: OpenAdmin,
+  { closing, approvalsCaution }: Pick<GatewayContext, "closing" | "approvalsCaution">,
+): Promise<GatewayContext> {
+  const { paths, env, version, log, mask, store, storeFile, catalog, callTool, commands, undo, settings } = runtime;
+  const configListeners = new Set<() => void>();
+  const hub = createHub(systemClock);
+  const presence = createPresence(systemClock, version);
+  return {
+    paths,
     env,
-    version: runtime.version,
+    version,
     clock: systemClock,
     log,
-    mask: runtime.mask,
+    mask,
     store,
-    storeFile: runtime.storeFile,
+    storeFile,
     storeProblem: () => runtime.storeChecks.problem(),
-    catalog: runtime.catalog,
-    callTool: runtime.callTool,
-    approvals: runtime.commands.broker,
-    nodes: runtime.commands.nodes,
-    events: runtime.commands.events,
-    undo: runtime.undo,
-    devices: await openDeviceBook(store, systemClock),
+    catalog,
+    callTool,
+    guard: runtime.guard,
+    extraction: runtime.extraction,
+    media: runtime.media,
+    approvals: commands.broker,
+    nodes: commands.nodes,
+    events: commands.events,
+    undo,
+    devices: await openDeviceRegistry(store, systemClock),
     hub,
     presence,
     presenceEvents: createPresenceEvents(hub, presence, systemClock),
     startedAt: systemClock.now(),
-    config,
+    config: () => settings.now().config,
     readConfig: settings.read,
-    takeOver() {
-      takeOver(runtime, hooks.restart);
-      for (const tell of configFollowers) tell();
+    applyConfigFile() {
+      reloadConfig(runtime, hooks.restart);
+      for (const listener of configListeners) listener();
     },
+    followConfig(listener) {
+      configListeners.add(listener);
+      return () => void configListeners.delete(listener);
+    },
+    mcp: hooks.mcp,
     restart: hooks.restart,
     announceRestart: admin.restarts.announce,
-    ...(hooks.trouble === undefined ? {} : { trouble: hooks.trouble }),
-    approvalsCaution: () => approvals?.caution(),
+    ...(hooks.configProblem === undefined ? {} : { configProblem: hooks.configProblem }),
+    closing,
+    approvalsCaution,
   };
-  let approvals: ApprovalsWatch | undefined;
-  const outbound = createOutbound(new Map());
-  const {
-    agents,
-    wake,
-    heartbeats,
-    sessions,
-    services,
-    hooks: scripts,
-    ...modelDeps
-  } = await openAgents(runtime, outbound);
-  runtime.commands.wakeBy(wake.tell);
-  const jobs = openCron(runtime, { outbound, broadcast: (event) => context.hub.broadcast("cron", event) });
-  runtime.services.bind({ ...services, admin: admin.admin, cron: jobs.agentCron });
-  const stopAsking = announceApprovals(context.hub, context.approvals);
-  agents.watch(createRunEvents(context.hub, systemClock, runtime.mask));
-  agents.watch(runtime.memory.onRun);
-  const vitals = createVitals(context, heartbeats);
-  const voiceWake = createVoiceWake(runtime.paths.state, systemClock, log);
-  const served = [
+}
+
+function servedMethods(
+  runtime: Runtime,
+  { context, opened, jobs, vitals, voiceWake }: GatewayParts,
+): readonly Served[] {
+  const { agents, heartbeats, ledger, models } = opened;
+  return [
     ...systemMethods(context, vitals, heartbeats),
     ...heartbeatMethods(heartbeats),
     ...toolMethods(context),
-    ...sessionMethods(context, sessionWork(agents), modelDeps.ledger),
+    ...sessionMethods(context, agents, ledger),
     ...undoMethods(context, { undo: runtime.undo, active: (session) => agents.active(session) }),
     ...agentMethods(context),
     ...memoryMethods(context, runtime.memory),
     ...chatMethods(context, agents),
-    ...modelMethods(context, modelDeps),
-    ...usageMethods(context, modelDeps.ledger),
+    ...modelMethods(context, { models, discovery: runtime.discovery }),
+    ...usageMethods(context, ledger),
     ...deviceMethods(context),
     ...nodePairingMethods(context),
     ...configMethods(context),
@@ -149,67 +266,10 @@ export async function openGatewayOver(
     ...approvalMethods(context),
     ...nodeMethods(context, agents),
     ...voiceMethods(context, voiceWake),
+    ...browserMethods(context, runtime.browser),
     ...channelMethods(context),
     ...cronMethods(jobs.cron, runtime.storeFile, runtime.mask),
   ];
-  const webhooks = openWebhooks(runtime, { tell: wake.tell, outbound });
-  const serveHook = webhooks.serve;
-  let gateway: Gateway | undefined;
-  let watcher: ConfigFollower | undefined;
-  let pruning: NodeJS.Timeout | undefined;
-  let warming: NodeJS.Timeout | undefined;
-  const close = async (reason: Parameters<Gateway["close"]>[0]): Promise<void> => {
-    watcher?.close();
-    approvals?.close();
-    clearInterval(pruning);
-    clearTimeout(warming);
-    stopAsking();
-    jobs.stop();
-    await admin.close();
-    heartbeats.close();
-    sessions.close();
-    await webhooks.close();
-    await scripts.close();
-    // Runs are ended with a truthful outcome while clients can still hear it.
-    await agents.close();
-    await jobs.close();
-    await gateway?.close(reason);
-  };
-  try {
-    gateway = await openGateway({
-      context,
-      agents,
-      models: modelDeps.models,
-      vitals,
-      served,
-      binding,
-      pageFolder: pageFolder(),
-      serveHook,
-      voiceWake,
-      arriving: () => watcher?.look(),
-    });
-    runtime.lock.describe({ port: gateway.port });
-    warnOnce(runtime);
-    // After clients can connect: what an earlier process asked is asked again, what it left undone is told.
-    await admin.recover();
-    await runtime.commands.recover();
-    await sessions.recover();
-    await webhooks.resume();
-    await jobs.start();
-    configFollowers.add(() => jobs.reload());
-    configFollowers.add(() => heartbeats.changed());
-    heartbeats.start((event) => context.hub.broadcast("heartbeat", event));
-    scripts.started();
-    watcher = followConfig(runtime, context);
-    approvals = watchApprovals(runtime.paths.state, log.child("approvals"));
-    pruning = pruneBoxes(runtime);
-    warming = warmUp(runtime);
-    return { gateway, context, close };
-  } catch (error) {
-    // Nothing of a start that failed goes on behind the next try: no port, no run, no timer.
-    await close({ text: "the gateway could not start" });
-    throw error;
-  }
 }
 
 /** Config changes and jobs both wait for approvals of kind `config`. */
@@ -230,27 +290,15 @@ function adminDeps(runtime: Runtime, restart: Restart): AdminDeps {
   };
 }
 
-const STOP_MS = 15_000;
-
-function sessionWork(agents: Agents): SessionWork {
-  return {
-    async stop(session, reason) {
-      const stopped = agents.abort({ sessionKey: session }, reason).then(() => true);
-      if (await Promise.race([stopped, sleep(STOP_MS, false, { ref: false })])) return;
-      throw new OpenClawError("session.busy", `the run of ${session} does not end`, { hint: "try again in a moment" });
-    },
-  };
-}
-
 const WARM_AFTER_MS = 3_000;
 
 /**
- * Code of a turn, a command and an answer is loaded before it is needed: a gateway that has no descriptors left, or whose
- * package is being replaced, can still serve and end turns. After the start, so that no client waits for it.
+ * Loads the code of turns and commands shortly after the start, so that a gateway without free descriptors, or whose
+ * package is being replaced, can still run and end turns.
  */
 function warmUp({ log }: Runtime): NodeJS.Timeout {
   const load = (): void => {
-    Promise.all([import("../agent/run.ts"), import("../chat/direct.ts"), import("./exec-engine.ts")]).catch(
+    Promise.all([import("../agent/run.ts"), import("../chat/direct.ts"), import("../exec/engine.ts")]).catch(
       (error: unknown) => log.warn("code of turns could not be loaded yet; the first turn tries again", { error }),
     );
   };
@@ -259,8 +307,8 @@ function warmUp({ log }: Runtime): NodeJS.Timeout {
 
 const PRUNE_EVERY_MS = 3_600_000;
 
-/** Boxes nobody used for long go; nothing is looked at before the first hour is over. */
-function pruneBoxes({ commands, log }: Runtime): NodeJS.Timeout {
+/** Removes unused sandboxes every hour. */
+function pruneSandboxes({ commands, log }: Runtime): NodeJS.Timeout {
   const prune = (): void => {
     commands.sandboxes.prune().then(
       (names) => names.length > 0 && log.info(`sandboxes removed: ${names.join(", ")}`),
@@ -270,76 +318,25 @@ function pruneBoxes({ commands, log }: Runtime): NodeJS.Timeout {
   return setInterval(prune, PRUNE_EVERY_MS).unref();
 }
 
-/** What a dead process left half done is named as such before anything new starts. */
+/** Closes interrupted work of a dead process before anything new starts. */
 async function recover({ store, paths, log }: Runtime): Promise<void> {
   const [calls] = await Promise.all([
-    store.journal.close(),
-    // Before a command can see half a patch. What cannot be put right now is tried again by the first file tool.
+    store.journal.closeOpenEntries(),
+    // Before a command can see half a patch. When it fails, the first file tool tries again.
     recoverFiles({ stateDir: paths.state }).catch((error: unknown) =>
-      log.error("a change of files that was cut off could not be put right", { error }),
+      log.error("an interrupted change of files could not be completed or reverted", { error }),
     ),
   ]);
-  if (calls > 0) log.warn(`${calls} tool calls were cut off by the last end of the gateway; their outcome is unknown`);
+  if (calls > 0)
+    log.warn(
+      `${calls} tool ${calls === 1 ? "call was" : "calls were"} interrupted when the gateway last stopped; the outcome is unknown`,
+    );
 }
 
 function warnOnce({ settings, log }: Runtime): void {
   const { warnings } = settings.loaded();
   for (const { path, message, hint } of warnings)
     log.warn(`config ${path}: ${message}`, hint === undefined ? undefined : { hint });
-  for (const warning of listWarnings(settings.now().config, { core: coreTools, plugins: [] }))
+  for (const warning of listWarnings(settings.now().config, universeOf(settings.now().config)))
     log.warn(`config ${warning.path}: ${warning.message}`);
-}
-
-/** Hot where it can be, restart where it must be, and an invalid edit changes nothing but the log. */
-function takeOver({ settings, log, mask }: Runtime, restart: GatewayHooks["restart"]): void {
-  const next = settings.read();
-  if (next.valid && isDeepStrictEqual(next.parsed, settings.loaded().parsed)) return;
-  if (!next.valid) {
-    for (const { path, message, file, line, hint } of next.issues.slice(0, 10))
-      log.error(`config not taken over: ${path}: ${message}`, { file, line, hint });
-    return;
-  }
-  const mode = settings.now().config.gateway?.reload?.mode ?? "hybrid";
-  const plan = planReload(settings.loaded().config, next.config, mode);
-  settings.use(next, plan.restart.length + plan.ignored.length > 0);
-  mask.know(secretsIn(next.config, next.env));
-  if (plan.hot.length > 0) log.info(`config taken over: ${plan.hot.join(", ")}`);
-  if (plan.restart.length > 0) restart(`config changed: ${plan.restart.join(", ")}`, 0);
-  if (plan.ignored.length > 0)
-    log.warn(`config changed, but these need a restart: ${plan.ignored.join(", ")}`, {
-      hint: "openclaw gateway restart",
-    });
-}
-
-interface ConfigFollower {
-  /** Takes a change over that needs no restart, at once; all others in their own time. */
-  look(): void;
-  close(): void;
-}
-
-function followConfig(runtime: Runtime, context: GatewayContext): ConfigFollower {
-  const { mode, debounceMs = 300 } = runtime.settings.now().config.gateway?.reload ?? {};
-  if (mode === "off") return { look: () => {}, close: () => {} };
-  const watcher = watchConfig({
-    files: runtime.settings.loaded().files,
-    debounceMs,
-    onChange() {
-      context.takeOver();
-      watcher.follow(runtime.settings.loaded().files);
-    },
-  });
-  return { look: () => watcher.look(() => isHot(runtime)), close: () => watcher.close() };
-}
-
-/** A restart in front of somebody who is just coming in would only turn them away. */
-function isHot({ settings }: Runtime): boolean {
-  const next = settings.read();
-  const mode = settings.now().config.gateway?.reload?.mode ?? "hybrid";
-  return next.valid && planReload(settings.loaded().config, next.config, mode).restart.length === 0;
-}
-
-/** Beside the bundle when it runs, else the last build beside the sources. */
-function pageFolder(): string {
-  const beside = fileURLToPath(new URL("./ui", import.meta.url));
-  return existsSync(beside) ? beside : fileURLToPath(new URL("../../dist/ui", import.meta.url));
 }

@@ -1,18 +1,18 @@
-// Hooks over an open house: while none is enabled, an event costs a look at the config and loads nothing.
+// Runs the owner's hooks on events of the gateway; loads no code while no hook is enabled.
 import { systemClock } from "../base/clock.ts";
 import { lazy } from "../base/lazy.ts";
 import { defaultAgentId, mainKeyOf, workspaceOf } from "../config/agents.ts";
 import { mainSessionKey, type AgentId, type SessionKey } from "../core/names.ts";
-import type { BootstrapFile, Heard, HookContext } from "../plugin/hook/hook.ts";
+import type { BootstrapFile, HookResult, HookContext } from "../plugin/hook/hook.ts";
 import type { Emitter } from "../plugin/hook/emit.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface Hooks {
-  /** A command was given; what hooks have to say to the person comes back. */
+  /** Runs hooks for a chat command; returns their messages to the person. */
   readonly onCommand: (command: CommandEvent) => Promise<readonly string[]>;
   /** Undefined while no hook is enabled. */
-  readonly onBootstrap: () => ((about: BootstrapEvent) => Promise<Heard>) | undefined;
-  /** The gateway serves. In the background. */
+  readonly onBootstrap: () => ((about: BootstrapEvent) => Promise<HookResult>) | undefined;
+  /** Runs hooks for the start of the gateway, in the background. */
   started(): void;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export function openHooks(runtime: Runtime): Hooks {
       ...(record === undefined ? {} : { sessionId: record.sessionId, sessionEntry: record.entry }),
     };
   };
-  const bootstrap = async ({ sessionKey, agentId, files }: BootstrapEvent): Promise<Heard> => {
+  const bootstrap = async ({ sessionKey, agentId, files }: BootstrapEvent): Promise<HookResult> => {
     const context = { ...(await sessionContext(sessionKey, agentId)), bootstrapFiles: files };
     return (await opened()).emit({ type: "agent", action: "bootstrap", sessionKey, context });
   };
@@ -73,7 +73,7 @@ export function openHooks(runtime: Runtime): Hooks {
     },
     onBootstrap: () => (isOn() ? bootstrap : undefined),
     started() {
-      if (isOn()) startup().catch((error: unknown) => log.warn("hooks could not be told of the start", { error }));
+      if (isOn()) startup().catch((error: unknown) => log.warn("hooks for the start of the gateway failed", { error }));
     },
     async close() {
       await (await emitter.opened())?.close();

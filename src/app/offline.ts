@@ -1,4 +1,4 @@
-// The same tools without a server, for the command line when no gateway runs. The state lock keeps it alone.
+// Opens the tools without a server, for the command line when no gateway runs; the state lock excludes a gateway.
 import { OpenClawError } from "../core/error.ts";
 import { resolvePaths, type Env } from "../base/paths.ts";
 import { readEnvironment } from "../config/environment.ts";

@@ -1,4 +1,4 @@
-// Opens what every entrance needs, in order: lock, store, tools. Closes in reverse.
+// Opens the parts that every entry point needs, in order: lock, store, tools. Closes them in reverse.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,10 +10,25 @@ import { createMask, type Mask } from "../base/mask.ts";
 import type { Env, Paths } from "../base/paths.ts";
 import { readVersion } from "../base/version.ts";
 import type { LoadedConfig } from "../config/load.ts";
+import { defaultAgentId, workspaceOf } from "../config/agents.ts";
+import type { Edit } from "../config/edit.ts";
+import { planReload } from "../config/reload.ts";
 import { redactionPatterns } from "../config/patterns.ts";
 import { secretsIn } from "../config/redact.ts";
 import type { Config } from "../config/schema/index.ts";
+import { createExtraction, type Extraction } from "../media/extract/extract.ts";
+import { createGuard, type Guard } from "../media/guard/guard.ts";
+import { createMediaStore, type MediaStore } from "../media/store.ts";
+import type { BrowserControl } from "../browser/control.ts";
+import { createLazyBrowser, createLazySandboxBrowsers, type LazyBrowser } from "../browser/lazy-control.ts";
+import { browserHiddenPaths } from "../exec/guard/guarded-paths.ts";
+import { configuredPorts } from "../browser/profiles.ts";
 import { insideNames } from "../exec/inside-names.ts";
+import { createBrowserRouter } from "../node/browser-router.ts";
+import { createModelBook } from "../model/book.ts";
+import { createDiscovery, type Discovery } from "../model/discover.ts";
+import type { ModelBook } from "../model/model.ts";
+import { createLazyMemory, type LazyMemory } from "../memory/lazy-memory.ts";
 import { openStore } from "../store/builtin.ts";
 import { storeFileOf } from "../store/store-files.ts";
 import { lookForStore } from "../store/store-record.ts";
@@ -21,16 +36,16 @@ import type { Store } from "../store/store.ts";
 import { createCallTool, createRecallTool, type CallTool, type RecallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
 import type { Subject } from "../tool/subject.ts";
-import { openCatalog } from "./catalog.ts";
+import { createMcpClient } from "../mcp/client/client.ts";
+import { openCatalog, type PluginToolSets } from "./catalog.ts";
 import { openExec, type OpenExec } from "./exec.ts";
-import { createServiceSlot, type ServiceSlot } from "../tool/gateway-services.ts";
-import { openMemoryOver, type OpenMemory } from "./memory.ts";
+import { createLateServices, type LateServices } from "../tool/gateway-services.ts";
 import { openUndo, type OpenUndo } from "./undo.ts";
 import { createSettings, type LiveSettings } from "../config/live-settings.ts";
 import { openStoreChecks, type StoreChecks } from "../store/background-check.ts";
 
 export interface Runtime {
-  readonly services: ServiceSlot;
+  readonly services: LateServices;
   readonly paths: Paths;
   readonly env: Env;
   readonly version: string;
@@ -43,7 +58,16 @@ export interface Runtime {
   readonly settings: LiveSettings;
   readonly commands: OpenExec;
   readonly undo: OpenUndo;
-  readonly memory: OpenMemory;
+  readonly memory: LazyMemory;
+  readonly models: ModelBook;
+  readonly discovery: Discovery;
+  readonly guard: Guard;
+  readonly extraction: Extraction;
+  readonly media: MediaStore;
+  /** For tools and clients: chooses sandbox, host or node. */
+  readonly browser: BrowserControl;
+  /** The browsers of this machine only. */
+  readonly hostBrowser: LazyBrowser;
   readonly catalog: Catalog;
   readonly callTool: CallTool;
   readonly recallTool: RecallTool;
@@ -55,9 +79,12 @@ export interface RuntimeOptions {
   readonly env: Env;
   readonly loaded: LoadedConfig;
   readonly consoleLevel: LogOptions["consoleLevel"];
+  /** Tools beside the built-in ones, by the id that policy knows them under. */
+  readonly pluginTools?: PluginToolSets;
 }
 
-export async function openRuntime({ paths, env, loaded, consoleLevel }: RuntimeOptions): Promise<Runtime> {
+export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const { paths, env, loaded, consoleLevel } = options;
   mkdirSync(paths.state, { recursive: true, mode: 0o700 });
   const mask = createMask(secretsIn(loaded.config, loaded.env), redactionPatterns(loaded.config));
   const log = openLog(logOptions(paths, loaded.config, consoleLevel, mask));
@@ -68,11 +95,11 @@ export async function openRuntime({ paths, env, loaded, consoleLevel }: RuntimeO
     file: storeFile,
     onTorn: ({ bytes, kept }) =>
       log.warn(
-        `the last process was cut off while it wrote; ${bytes} bytes it never acknowledged ${kept === undefined ? "could not be kept" : `are in ${kept}`}`,
+        `the last process was interrupted during a write; ${bytes} unacknowledged bytes ${kept === undefined ? "could not be saved" : `are in ${kept}`}`,
       ),
     onMigrated: ({ from, to, kept }) =>
-      log.info(`the store was migrated from version ${from} to ${to}; the store of before is kept as ${kept}`, {
-        hint: "delete that file when this version works for you, or go back to it with: openclaw store restore",
+      log.info(`the store was migrated from version ${from} to ${to}; the old store is kept as ${kept}`, {
+        hint: "delete that file when this version works for you, or restore it with: openclaw store restore",
       }),
     onDamage: (damage) => log.error("damaged record in the store", { damage }),
   }).catch((error: unknown) => {
@@ -90,7 +117,7 @@ export async function openRuntime({ paths, env, loaded, consoleLevel }: RuntimeO
   });
   const version = readVersion();
   const config = (): Config => settings.now().config;
-  const services = createServiceSlot();
+  const services = createLateServices();
   const commands = openExec({
     paths,
     env,
@@ -101,11 +128,65 @@ export async function openRuntime({ paths, env, loaded, consoleLevel }: RuntimeO
     configFiles: () => settings.loaded().files,
     recallTool: (asker) => recallTool(asker),
   });
-  const memory = openMemoryOver({ paths, env, store, log, config });
+  const memory = createLazyMemory({ paths, env, store, log, config });
+  const guard = createGuard({ config, env });
+  const extraction = createExtraction();
+  const media = createMediaStore({ state: paths.state, clock: systemClock, log: log.child("media") });
+  const hostBrowser = createLazyBrowser({
+    paths,
+    env,
+    config,
+    editConfig: (edits) => editLiveConfig({ paths, env, settings, mask }, edits),
+    ports: () => configuredPorts(env, config()),
+    guard,
+    media,
+    log: log.child("browser"),
+    hiddenPaths: (userData) =>
+      browserHiddenPaths({ paths, env, config: config(), files: settings.loaded().files }, userData),
+  });
+  const browser = createBrowserRouter({
+    paths,
+    config,
+    host: hostBrowser,
+    sandbox: createLazySandboxBrowsers({
+      paths,
+      env,
+      config,
+      guard,
+      media,
+      log: log.child("browser"),
+      sandboxes: commands.sandboxes,
+    }),
+    nodes: commands.nodes,
+    media,
+  });
   const undo = openUndo({ paths, store, mask, log, config, catalog: () => catalog });
-  const catalog: Catalog = openCatalog(paths, store, settings.now, commands, undo.ports, {
+  const discovery = createDiscovery({ env, clock: systemClock });
+  const models = createModelBook({ config, env, paths, clock: systemClock, log: log.child("models"), discovery });
+  const mcp = createMcpClient({
+    paths,
+    env,
+    version,
+    clock: systemClock,
+    log: log.child("mcp"),
+    mask,
+    config,
+    guard,
+    workspace: () => workspaceOf(config(), defaultAgentId(config()), paths),
+    broker: commands.broker,
+    askModel: services.askModel,
+    models,
+  });
+  const catalog: Catalog = openCatalog(paths, store, settings.now, commands, models, undo.ports, {
     memory,
     services,
+    pluginTools: options.pluginTools,
+    mcp,
+    guard,
+    extraction,
+    browser,
+    media,
+    serviceEnv: () => settings.loaded().env,
   });
   const calls = {
     catalog,
@@ -137,11 +218,22 @@ export async function openRuntime({ paths, env, loaded, consoleLevel }: RuntimeO
     commands,
     undo,
     memory,
+    models,
+    discovery,
+    guard,
+    extraction,
+    media,
+    browser,
+    hostBrowser,
     catalog,
     callTool,
     recallTool,
     async close() {
       storeChecks.close();
+      await mcp.close();
+      await browser.close();
+      media.close();
+      await extraction.close();
       await memory.close();
       await commands.close();
       await store.close();
@@ -149,6 +241,18 @@ export async function openRuntime({ paths, env, loaded, consoleLevel }: RuntimeO
       log.close();
     },
   };
+}
+
+/** Writes the edits and applies them now, unless the file has other changes that need a restart: the watcher applies those. */
+async function editLiveConfig(
+  { paths, env, settings, mask }: Pick<Runtime, "paths" | "env" | "settings" | "mask">,
+  edits: readonly Edit[],
+): Promise<void> {
+  const { editConfig } = await import("../config/change.ts");
+  const { after } = editConfig({ paths, env }, () => edits);
+  if (planReload(settings.loaded().config, after.config, "hybrid").restart.length > 0) return;
+  settings.use(after);
+  mask.know(secretsIn(after.config, after.env));
 }
 
 function logOptions(paths: Paths, config: Config, consoleLevel: LogOptions["consoleLevel"], mask: Mask): LogOptions {

@@ -1,7 +1,7 @@
-// Sessions that work together over an open house: sub-agents and talks. The engines load with the first of them.
+// Opens subagents and messages between sessions; their code loads with the first use.
 import type { Trust } from "../core/turn-source.ts";
 import { systemClock } from "../base/clock.ts";
-import { lazy } from "../base/lazy.ts";
+import { forwardTo, lazy } from "../base/lazy.ts";
 import type { Outbound } from "../channel/outbound.ts";
 import type { ModelBook } from "../model/model.ts";
 import type { Subagents } from "../session/subagents.ts";
@@ -11,9 +11,9 @@ import type { Runtime } from "./runtime.ts";
 export interface OpenSessions {
   readonly children: Subagents;
   readonly sessionMessages: SessionMessages;
-  /** Takes up what an earlier process left. */
+  /** Continues the work of an earlier process. */
   recover(): Promise<void>;
-  /** From here on nothing is followed any more; what is open goes on with the next start. */
+  /** Stops following; open work continues with the next start. */
   close(): void;
 }
 
@@ -32,18 +32,18 @@ export function openSessions(runtime: Runtime, models: ModelBook, outbound: Outb
     clock: systemClock,
   };
   let isClosed = false;
-  const open = async (): Promise<Engines> => {
-    const [{ createSubagents }, { createSessionMessages }, provenance] = await Promise.all([
+  const openEngines = async (): Promise<Engines> => {
+    const [{ SubagentService }, { SessionMessageService }, provenance] = await Promise.all([
       import("../agent/subagent/subagents.ts"),
       import("../agent/session-messages/session-messages.ts"),
       import("../session/provenance.ts"),
     ]);
     const trustOf = (turn: string): Promise<Trust> => provenance.trustOf(store, turn);
     const opened = {
-      children: createSubagents({ ...shared, models, mask, trustOf, log: log.child("children") }),
-      sessionMessages: createSessionMessages({ ...shared, log: log.child("talks") }),
+      children: new SubagentService({ ...shared, models, mask, trustOf, log: log.child("children") }),
+      sessionMessages: new SessionMessageService({ ...shared, log: log.child("talks") }),
     };
-    // A run that is being ended may still ask for the first of them: kept, and followed by the next start.
+    // A run that ends during the shutdown can still open them; its request is stored, and the next start follows it.
     if (isClosed) closeAll(opened);
     return opened;
   };
@@ -51,32 +51,29 @@ export function openSessions(runtime: Runtime, models: ModelBook, outbound: Outb
     opened.children.close();
     opened.sessionMessages.close();
   };
-  const opening = lazy(open);
+  const opening = lazy(openEngines);
   const engines = opening.get;
   const close = (): void => {
     isClosed = true;
     void opening.opened().then((opened) => (opened === undefined ? undefined : closeAll(opened)));
   };
   const recover = async (): Promise<void> => {
-    const [left, due, talking] = await Promise.all([
+    const [open, due, exchanges] = await Promise.all([
       store.children.open(),
       store.children.nextDue(),
       store.kv.list(EXCHANGES),
     ]);
-    if (isClosed || (left.length === 0 && due === undefined && talking.length === 0)) return;
+    if (isClosed || (open.length === 0 && due === undefined && exchanges.length === 0)) return;
     const { children, sessionMessages } = await engines();
     await Promise.all([children.recover(), sessionMessages.recover()]);
   };
   const children: Subagents = {
-    spawn: async (wish) => (await engines()).children.spawn(wish),
-    list: async (requester) => (await engines()).children.list(requester),
-    stop: async (requester, runIds, telling) => (await engines()).children.stop(requester, runIds, telling),
-    ask: async (child, text, timeoutMs, signal) => (await engines()).children.ask(child, text, timeoutMs, signal),
+    ...forwardTo(async () => (await engines()).children, "spawn", "list", "stop", "ask"),
     recover,
     close,
   };
   const sessionMessages: SessionMessages = {
-    send: async (wish) => (await engines()).sessionMessages.send(wish),
+    ...forwardTo(async () => (await engines()).sessionMessages, "send"),
     recover,
     close,
   };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { systemClock } from "../base/clock.ts";
 import { createLanes } from "../base/lane.ts";
-import { lazy } from "../base/lazy.ts";
+import { forwardTo, lazy } from "../base/lazy.ts";
 import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Paths } from "../base/paths.ts";
@@ -47,9 +47,7 @@ export function openUndo({ paths, store, mask, log, config, catalog }: UndoRunti
     });
   });
   return {
-    ports: { lanes, keeper: { before: async (...change) => (await engine()).keeper.before(...change) } },
-    list: async (session) => (await engine()).list(session),
-    undo: async (who, request) => (await engine()).undo(who, request),
-    forget: async (session) => (await engine()).forget(session),
+    ports: { lanes, fileSaver: { before: async (...change) => (await engine()).fileSaver.before(...change) } },
+    ...forwardTo(engine, "list", "undo", "forget"),
   };
 }

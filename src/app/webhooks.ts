@@ -1,7 +1,7 @@
-// Webhooks of a running gateway; their modules are loaded with the first request, or when an earlier process left a result to report.
+// Opens the webhooks of a gateway; their code loads with the first request or with a result that is still to be reported.
 import { lazy } from "../base/lazy.ts";
 import type { Outbound } from "../channel/outbound.ts";
-import { PROMISES } from "../gateway/webhook/promises.ts";
+import { PENDING_REPORTS } from "../gateway/webhook/pending-reports.ts";
 import type { ServeHook } from "../gateway/webhook/serve.ts";
 import type { Follower } from "../gateway/webhook/follow.ts";
 import type { Wake } from "../session/wake.ts";
@@ -16,7 +16,7 @@ export interface Webhooks {
 }
 
 export interface WebhookPorts {
-  readonly tell: Wake["tell"];
+  readonly notify: Wake["notify"];
   readonly outbound: Outbound;
 }
 
@@ -34,7 +34,7 @@ export function openWebhooks(runtime: Runtime, ports: WebhookPorts): Webhooks {
       await serve(request, response, hook);
     },
     async resume() {
-      if ((await runtime.store.kv.list(PROMISES)).length === 0) return;
+      if ((await runtime.store.kv.list(PENDING_REPORTS)).length === 0) return;
       const { follower } = await opened();
       await follower.resume();
     },
@@ -44,7 +44,7 @@ export function openWebhooks(runtime: Runtime, ports: WebhookPorts): Webhooks {
   };
 }
 
-async function openEngine(runtime: Runtime, { tell, outbound }: WebhookPorts): Promise<Engine> {
+async function openEngine(runtime: Runtime, { notify, outbound }: WebhookPorts): Promise<Engine> {
   const [{ createServeHook }, { createFollower }, { systemClock }] = await Promise.all([
     import("../gateway/webhook/serve.ts"),
     import("../gateway/webhook/follow.ts"),
@@ -53,12 +53,12 @@ async function openEngine(runtime: Runtime, { tell, outbound }: WebhookPorts): P
   const { store, paths, mask, settings } = runtime;
   const { turns } = runtime.services;
   const log = runtime.log.child("webhooks");
-  const follower = createFollower({ store, turns, tell, outbound, log });
+  const follower = createFollower({ store, turns, notify, outbound, log });
   const config = () => settings.now().config;
   const serve = createServeHook({
     config,
     turns,
-    tell,
+    notify,
     follower,
     outbound,
     paths,

@@ -7,6 +7,7 @@ import { systemClock } from "../base/clock.ts";
 import { newSecret } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { describeLegacy, resolvePaths, shortenHome, type Env, type Paths } from "../base/paths.ts";
+import { editConfig } from "../config/change.ts";
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { firstRunText } from "../config/first-run.ts";
 import { operatorScopes } from "../protocol/scope.ts";
@@ -156,7 +157,7 @@ function onSignals({ log, settings }: Runtime, stop: (signal: string) => void, r
 /** Turns the sandbox on where one works, and reports why where none does (docs/decisions/0009-sandbox-on-by-default.md). */
 async function setUp(paths: Paths, env: Env): Promise<void> {
   const loaded = loadConfig({ paths, env });
-  if (loaded.exists) return;
+  if (loaded.exists) return completeConfig(loaded, paths, env);
   const { sandboxWorks } = await import("../exec/sandbox/detect.ts");
   const found = await sandboxWorks({ folder: join(paths.state, "probe"), env, log: quiet, clock: systemClock });
   const sandbox = "backend" in found;
@@ -165,6 +166,19 @@ async function setUp(paths: Paths, env: Env): Promise<void> {
   if (sandbox) return printError(`commands run in a sandbox (${found.backend})`);
   printError(`commands run on this machine without a sandbox, because none works here: ${found.reason}`);
   printError(`to enable one: ${found.fix}; then: openclaw config set agents.defaults.sandbox.mode all`);
+}
+
+/** A command such as `config set` may have written the file before the first start. */
+function completeConfig({ valid, config: { gateway } }: LoadedConfig, paths: Paths, env: Env): void {
+  if (!valid || gateway?.mode !== undefined) return;
+  const { mode = "token", token, password } = gateway?.auth ?? {};
+  const needsToken = mode === "token" && (token ?? password ?? env["OPENCLAW_GATEWAY_TOKEN"]) === undefined;
+  editConfig({ paths, env }, () => [
+    { path: "gateway.mode", value: "local" },
+    ...(needsToken ? [{ path: "gateway.auth.token", value: newSecret(24) }] : []),
+  ]);
+  const added = needsToken ? "gateway.mode and gateway.auth.token" : "gateway.mode";
+  printError(`added ${added} to ${shortenHome(paths.config, paths.home)}`);
 }
 
 const quiet: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => quiet };

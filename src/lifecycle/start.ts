@@ -100,12 +100,12 @@ function envOf({ paths, options }: StartContext): Env {
   return withFlags(readEnvironment({ paths, env: options.env }), options);
 }
 
-/** `careful` tries the port before opening anything, because opened parts begin to work at once. */
+/** `careful` tries the port before opening anything, because opened parts begin to work immediately. */
 async function open(
   context: StartContext,
   loaded: LoadedConfig,
   careful: boolean,
-  trouble?: { readonly reason: string; readonly onDisk: string },
+  problem?: { readonly reason: string; readonly onDisk: string },
 ): Promise<Started> {
   const { paths, options, restart } = context;
   const env = envOf(context);
@@ -118,10 +118,10 @@ async function open(
     throw withDeletableFiles(error, paths);
   });
   // Reported until the file on disk changes.
-  const troubleNow = (): string | undefined =>
-    trouble !== undefined && runtime.settings.read().hash === trouble.onDisk ? trouble.reason : undefined;
+  const configProblem = (): string | undefined =>
+    problem !== undefined && runtime.settings.read().hash === problem.onDisk ? problem.reason : undefined;
   try {
-    return { runtime, running: await openGatewayOver(runtime, flags, { restart, trouble: troubleNow }) };
+    return { runtime, running: await openGatewayOver(runtime, flags, { restart, configProblem }) };
   } catch (error) {
     await runtime.close();
     throw error;
@@ -190,7 +190,9 @@ function startableConfig(paths: Paths, env: Env, { allowUnconfigured }: RunOptio
   }
   if (loaded.config.gateway?.mode !== "local" && allowUnconfigured !== true) {
     throw new OpenClawError("gateway.unconfigured", "Gateway start blocked: set gateway.mode=local", {
-      hint: "openclaw gateway run --setup writes a first config; with one of your own: openclaw config set gateway.mode local",
+      hint: loaded.exists
+        ? "openclaw gateway run --setup adds it, and a token if there is none; or: openclaw config set gateway.mode local"
+        : "openclaw gateway run --setup writes a first config; with one of your own: openclaw config set gateway.mode local",
     });
   }
   return loaded;
