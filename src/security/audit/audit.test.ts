@@ -1,4 +1,4 @@
-// The audit: each of its findings, the order of its report, places, and what a repair may change.
+// The audit: each finding, the order of the report, locations, and what a repair may change.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ const machine: Machine = {
   sandboxWorks: () => Promise.resolve({ works: true }),
 };
 
-async function lookAt(setUp: SetUp): Promise<AuditReport> {
+async function auditOf(setUp: SetUp): Promise<AuditReport> {
   const home = mkdtempSync(join(tmpdir(), "openclaw-audit-"));
   homes.push(home);
   const state = join(home, ".openclaw");
@@ -49,9 +49,9 @@ describe("each finding", () => {
   for (const [index, { id, weight, bad, good }] of pairs.entries()) {
     test(`${index + 1}. ${id} (${weight})`, async () => {
       const environment = { MY_TOKEN: strongToken };
-      const found = await lookAt({ ...bad, env: { ...environment, ...bad.env } });
+      const found = await auditOf({ ...bad, env: { ...environment, ...bad.env } });
       const mine = found.findings.filter((finding) => finding.id === id);
-      // An owner other than us is heavier when it is not root.
+      // An owner other than us is more severe when it is not root.
       const wanted = id === "files.owner" && statSync(tmpdir()).uid === 0 && process.getuid?.() === 0 ? "low" : weight;
       assert.ok(
         mine.some((finding) => finding.weight === wanted),
@@ -59,11 +59,11 @@ describe("each finding", () => {
       );
       for (const { what, why, fix } of mine) {
         assert.ok(what.length > 10 && why.length > 10 && fix.length > 5);
-        // To be typed as it is: nothing to fill in, and a shell can read it.
+        // The fix can be typed as it is: no placeholders, and a shell can parse it.
         assert.doesNotMatch(fix, /<[a-z]|…|, then /);
         if (process.platform !== "win32") assert.equal(spawnSync("sh", ["-n", "-c", fix]).status, 0, fix);
       }
-      const missing = await lookAt({ ...good, env: { ...environment, ...good.env } });
+      const missing = await auditOf({ ...good, env: { ...environment, ...good.env } });
       assert.deepEqual(
         missing.findings.filter((finding) => finding.id === id && finding.weight === weight),
         [],
@@ -72,7 +72,7 @@ describe("each finding", () => {
   }
 });
 
-test("every id the checks can give is shown here", async () => {
+test("has a case for every finding id", async () => {
   const { globSync, readFileSync } = await import("node:fs");
   const sources = globSync("*.ts", { cwd: import.meta.dirname }).filter((name) => !/\.(?:test|cases)\.ts$/.test(name));
   const text = sources.map((name) => readFileSync(join(import.meta.dirname, name), "utf8")).join("\n");
@@ -101,8 +101,8 @@ test("every id the checks can give is shown here", async () => {
   );
 });
 
-test("the report is sorted by weight, counts, and is well only without critical and high", async () => {
-  const bad = await lookAt({
+test("sorts the report by weight, counts findings, and is ok only without critical and high ones", async () => {
+  const bad = await auditOf({
     config: exec({ host: "gateway", security: "full", ask: "off" }, { commands: { debug: true } }),
   });
   const order = bad.findings.map(({ weight }) => weights.indexOf(weight));
@@ -115,7 +115,7 @@ test("the report is sorted by weight, counts, and is well only without critical 
     Object.values(bad.counts).reduce((sum, count) => sum + count),
     bad.findings.length,
   );
-  const good = await lookAt({
+  const good = await auditOf({
     config: { ...gateway({ mode: "local" }), tools: safeTools, agents: sandboxed },
   });
   assert.deepEqual(
@@ -125,8 +125,8 @@ test("the report is sorted by weight, counts, and is well only without critical 
   assert.equal(good.ok, true);
 });
 
-test("a place in the config comes with its file and line", async () => {
-  const { findings } = await lookAt({ config: "{\n  // mine\n  commands: {\n    bash: true,\n  },\n}\n" });
+test("reports file and line of a config key", async () => {
+  const { findings } = await auditOf({ config: "{\n  // mine\n  commands: {\n    bash: true,\n  },\n}\n" });
   const where = findings.find(({ id }) => id === "commands.bash")?.where;
   assert.deepEqual(
     { ...where, file: where?.file?.endsWith("openclaw.json") },
@@ -134,14 +134,17 @@ test("a place in the config comes with its file and line", async () => {
   );
 });
 
-test("a config that is not valid is reported, files are looked at all the same", async () => {
-  const report = await lookAt({ config: "{ nope", prepare: (state) => chmodSync(state, 0o777) });
+test("reports an invalid config and still checks files", async () => {
+  const report = await auditOf({ config: "{ nope", prepare: (state) => chmodSync(state, 0o777) });
   assert.ok(idsOf(report).includes("config.invalid") && idsOf(report).includes("files.others-write"));
   assert.ok(!idsOf(report).some((id) => id.startsWith("exposure.")));
 });
 
-test("a repair changes rights and nothing else", async () => {
-  const { findings } = await lookAt({ config: {}, prepare: (state) => chmodSync(join(state, "openclaw.json"), 0o644) });
+test("repairs only file modes", async () => {
+  const { findings } = await auditOf({
+    config: {},
+    prepare: (state) => chmodSync(join(state, "openclaw.json"), 0o644),
+  });
   const [first] = findings.filter(({ repair }) => repair !== undefined);
   first?.repair?.apply();
   assert.equal(statSync(first?.where.file ?? "").mode & 0o777, 0o600);
@@ -151,13 +154,13 @@ test("a repair changes rights and nothing else", async () => {
   );
 });
 
-test("nothing is looked for below a state folder that is not there", async () => {
-  const report = await lookAt({ prepare: (state) => rmSync(state, { recursive: true }) });
+test("finds nothing below a missing state folder", async () => {
+  const report = await auditOf({ prepare: (state) => rmSync(state, { recursive: true }) });
   assert.ok(!idsOf(report).some((id) => id.startsWith("files.")));
   assert.equal(existsSync(join(homes.at(-1) ?? "", ".openclaw")), false);
 });
 
-test("names of programs and secrets are judged as people mean them", () => {
+test("recognizes program names with versions, and weak secrets", () => {
   assert.deepEqual(
     ["/bin/bash", "python3.12", "gcc-12", "/usr/bin/rg", "Rscript", "xargs"].map(
       (name) => programKind(name) !== undefined,

@@ -1,4 +1,4 @@
-// The audit: every check over one reading of config, files and machine, heaviest finding first. Changes nothing.
+// Runs every security check on one snapshot of config, files and machine and sorts the findings by weight. Changes nothing.
 import { OpenClawError } from "../../core/error.ts";
 import { describeIssue } from "../../config/issue.ts";
 import { loadConfig } from "../../config/load.ts";
@@ -10,15 +10,16 @@ import { checkChannels } from "./channels.ts";
 import { checkCommands } from "./commands.ts";
 import { checkExposure } from "./exposure.ts";
 import { checkFiles } from "./files.ts";
-import { weights, type Check, type Finding, type Ground, type Machine, type Weight } from "./finding.ts";
+import { weights, type Check, type Finding, type AuditContext, type Machine, type Weight } from "./finding.ts";
 import { checkHooks } from "./hooks.ts";
 import { checkMachine, thisMachine } from "./machine.ts";
 import { checkPlugins } from "./plugins.ts";
 import { checkSandbox } from "./sandbox.ts";
 import { checkSecrets } from "./secrets.ts";
+import { checkWeb } from "./web.ts";
 
 export interface AuditReport {
-  /** False when something critical or high was found. */
+  /** False when a critical or high finding exists. */
   readonly ok: boolean;
   readonly counts: Readonly<Record<Weight, number>>;
   /** Heaviest first. */
@@ -33,7 +34,7 @@ export interface AuditOptions {
 }
 
 const always: readonly Check[] = [checkFiles, checkMachine, checkApprovals];
-/** Their answers would be about the defaults while the config cannot be understood. */
+/** Skipped while the config is invalid, because they would judge the defaults. */
 const needConfig: readonly Check[] = [
   checkExposure,
   checkSandbox,
@@ -43,11 +44,12 @@ const needConfig: readonly Check[] = [
   checkHooks,
   checkPlugins,
   checkSecrets,
+  checkWeb,
 ];
 
 export async function audit({ paths, env, deep = false, machine }: AuditOptions): Promise<AuditReport> {
   const loaded = loadConfig({ paths, env });
-  const ground: Ground = {
+  const context: AuditContext = {
     paths,
     env: loaded.env,
     loaded,
@@ -57,7 +59,7 @@ export async function audit({ paths, env, deep = false, machine }: AuditOptions)
   };
   const checks = loaded.valid ? [...always, ...needConfig] : [...always, checkInvalid];
   const found: Finding[] = [];
-  for (const check of checks) found.push(...(await check(ground)));
+  for (const check of checks) found.push(...(await check(context)));
   return reportOf(found);
 }
 
@@ -70,14 +72,14 @@ function reportOf(found: readonly Finding[]): AuditReport {
   return { ok: counts.critical + counts.high === 0, counts, findings };
 }
 
-function checkInvalid({ loaded }: Ground): Finding[] {
+function checkInvalid({ loaded }: AuditContext): Finding[] {
   return loaded.issues.slice(0, 20).map((issue): Finding => {
     const { path, file, line, hint } = issue;
     return {
       id: "config.invalid",
       weight: "high",
       what: `the config is not valid: ${describeIssue(issue)}`,
-      why: "the gateway refuses to start with it, and none of its rules could be looked at",
+      why: "the gateway does not start with it, and its rules could not be checked",
       where: { path, ...(file === undefined ? {} : { file }), ...(line === undefined ? {} : { line }) },
       fix: hint?.startsWith("openclaw ") === true ? hint : "openclaw config validate",
     };

@@ -1,36 +1,36 @@
-// Who may talk to the agents from chats.
+// Checks who can talk to the agents from chats.
 import { isRecord } from "../../core/record.ts";
 import { type ConfigPath } from "../../config/path.ts";
-import { at, listWithout, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
+import { at, listWithout, setKey, unsetKey, type Finding, type AuditContext } from "./finding.ts";
 
-/** A channel, or one account of it, with the keys that hold there. */
+/** A channel or one of its accounts, with the keys that apply to it. */
 interface Scope {
   readonly channel: string;
   readonly path: ConfigPath;
   readonly keys: Readonly<Record<string, unknown>>;
 }
 
-export function checkChannels(ground: Ground): Finding[] {
+export function checkChannels(context: AuditContext): Finding[] {
   return [
-    ...scopesOf(ground).flatMap((scope) => [
-      ...directFindings(ground, scope),
-      ...groupFindings(ground, scope),
-      ...nameFindings(ground, scope),
-      ...webhookFindings(ground, scope),
+    ...scopesOf(context).flatMap((scope) => [
+      ...directFindings(context, scope),
+      ...groupFindings(context, scope),
+      ...nameFindings(context, scope),
+      ...webhookFindings(context, scope),
     ]),
-    ...sharedSession(ground),
+    ...sharedSession(context),
   ];
 }
 
-/** Places through which people nobody chose can reach an agent. */
-export function openDoors(ground: Ground): { readonly path: ConfigPath | string }[] {
-  return scopesOf(ground)
-    .flatMap((scope) => [...directFindings(ground, scope), ...groupFindings(ground, scope)])
+/** Channels through which unknown senders can reach an agent. */
+export function openChannels(context: AuditContext): { readonly path: ConfigPath | string }[] {
+  return scopesOf(context)
+    .flatMap((scope) => [...directFindings(context, scope), ...groupFindings(context, scope)])
     .filter(({ id }) => id === "channels.open-dm" || id === "channels.open-groups")
     .map(({ where }) => ({ path: where.path ?? "channels" }));
 }
 
-function scopesOf({ loaded }: Ground): Scope[] {
+function scopesOf({ loaded }: AuditContext): Scope[] {
   const written = isRecord(loaded.parsed) && isRecord(loaded.parsed["channels"]) ? loaded.parsed["channels"] : {};
   return Object.entries(written).flatMap(([channel, keys]): Scope[] => {
     if (!isRecord(keys) || keys["enabled"] === false) return [];
@@ -45,7 +45,7 @@ function scopesOf({ loaded }: Ground): Scope[] {
   });
 }
 
-function directFindings(ground: Ground, { channel, path, keys }: Scope): Finding[] {
+function directFindings(context: AuditContext, { channel, path, keys }: Scope): Finding[] {
   const dm = isRecord(keys["dm"]) ? keys["dm"] : {};
   const places: readonly (readonly [unknown, unknown, ConfigPath, ConfigPath])[] = [
     [keys["dmPolicy"], keys["allowFrom"], [...path, "dmPolicy"], [...path, "allowFrom"]],
@@ -59,16 +59,16 @@ function directFindings(ground: Ground, { channel, path, keys }: Scope): Finding
       {
         id: "channels.open-dm",
         weight: "high",
-        what: `anybody on ${channel} may write to the agent directly`,
-        why: "anyone can then decide what your agent reads and does",
-        where: at(ground, key),
+        what: `anyone on ${channel} can write to the agent directly`,
+        why: "any sender can then influence what your agent reads and does",
+        where: at(context, key),
         fix: policy === "open" ? `${setKey(policyPath, "pairing")} && ${unsetKey(peoplePath)}` : unsetKey(peoplePath),
       },
     ];
   });
 }
 
-function groupFindings(ground: Ground, { channel, path, keys }: Scope): Finding[] {
+function groupFindings(context: AuditContext, { channel, path, keys }: Scope): Finding[] {
   const found: Finding[] = [];
   if (keys["groupPolicy"] === "open")
     found.push({
@@ -76,10 +76,10 @@ function groupFindings(ground: Ground, { channel, path, keys }: Scope): Finding[
       weight: "high",
       what:
         channel === "defaults"
-          ? "any group on any channel may talk to the agent"
-          : `any group on ${channel} may talk to the agent`,
-      why: "whoever adds it to a group may use it",
-      where: at(ground, [...path, "groupPolicy"]),
+          ? "any group on any channel can talk to the agent"
+          : `any group on ${channel} can talk to the agent`,
+      why: "whoever adds it to a group can use it",
+      where: at(context, [...path, "groupPolicy"]),
       fix: setKey([...path, "groupPolicy"], "allowlist"),
     });
   const people = keys["groupAllowFrom"];
@@ -87,9 +87,9 @@ function groupFindings(ground: Ground, { channel, path, keys }: Scope): Finding[
     found.push({
       id: "channels.anyone-in-groups",
       weight: "medium",
-      what: `everybody in the groups of ${channel} may talk to the agent`,
-      why: "members come and go; the list of those you trust should not",
-      where: at(ground, [...path, "groupAllowFrom"]),
+      what: `everyone in the groups of ${channel} can talk to the agent`,
+      why: "group members change; the list of people you trust should not",
+      where: at(context, [...path, "groupAllowFrom"]),
       fix: setKey(
         [...path, "groupAllowFrom"],
         listWithout(people, (one) => one === "*"),
@@ -101,17 +101,17 @@ function groupFindings(ground: Ground, { channel, path, keys }: Scope): Finding[
       found.push({
         id: "channels.no-mention",
         weight: "medium",
-        what: `on ${channel} the agent answers every message of groups nobody listed`,
-        why: "text meant for others, or planted for it, reaches it unasked",
-        where: at(ground, [...path, kind, "*", "requireMention"]),
+        what: `on ${channel} the agent answers every message in groups that are not listed`,
+        why: "text for others, or text planted for the agent, reaches it without a mention",
+        where: at(context, [...path, kind, "*", "requireMention"]),
         fix: unsetKey([...path, kind, "*", "requireMention"]),
       });
   }
   return found;
 }
 
-/** Names can be given up and taken by somebody else; ids cannot. */
-function nameFindings(ground: Ground, { channel, path, keys }: Scope): Finding[] {
+/** A name can be released and taken by another person; an id cannot. */
+function nameFindings(context: AuditContext, { channel, path, keys }: Scope): Finding[] {
   const dm = isRecord(keys["dm"]) ? keys["dm"] : {};
   const lists: readonly (readonly [unknown, ConfigPath])[] = [
     [keys["allowFrom"], [...path, "allowFrom"]],
@@ -126,9 +126,9 @@ function nameFindings(ground: Ground, { channel, path, keys }: Scope): Finding[]
       {
         id: "channels.names",
         weight: "medium" as const,
-        what: `${channel} lets people in by name: ${names.slice(0, 4).join(", ")}`,
-        why: "a name can be changed and taken by somebody else; an id cannot",
-        where: at(ground, key),
+        what: `${channel} admits people by name: ${names.slice(0, 4).join(", ")}`,
+        why: "a name can be released and taken by another person; an id cannot",
+        where: at(context, key),
         fix: setKey(
           key,
           listWithout(list, (one) => names.includes(one)),
@@ -146,7 +146,7 @@ function isName(channel: string, entry: string): boolean {
   return false;
 }
 
-function webhookFindings(ground: Ground, { channel, path, keys }: Scope): Finding[] {
+function webhookFindings(context: AuditContext, { channel, path, keys }: Scope): Finding[] {
   const secret = keys["webhookSecret"];
   if (typeof keys["webhookUrl"] !== "string" || (typeof secret === "string" && secret !== "")) return [];
   return [
@@ -154,27 +154,27 @@ function webhookFindings(ground: Ground, { channel, path, keys }: Scope): Findin
       id: "channels.open-webhook",
       weight: "high",
       what: `updates of ${channel} arrive at a public address without a secret`,
-      why: "anybody who finds the address can send messages in anybody's name",
-      where: at(ground, [...path, "webhookUrl"]),
+      why: "anyone who finds the address can send messages in any name",
+      where: at(context, [...path, "webhookUrl"]),
       fix: setKey([...path, "webhookSecret"], "$(openssl rand -hex 24)"),
     },
   ];
 }
 
-function sharedSession(ground: Ground): Finding[] {
-  const { session } = ground.loaded.config;
+function sharedSession(context: AuditContext): Finding[] {
+  const { session } = context.loaded.config;
   if ((session?.dmScope ?? "main") !== "main") return [];
-  const many = scopesOf(ground).some(
+  const many = scopesOf(context).some(
     ({ keys }) => Array.isArray(keys["allowFrom"]) && new Set(keys["allowFrom"]).size > 1,
   );
-  if (!many && openDoors(ground).length === 0) return [];
+  if (!many && openChannels(context).length === 0) return [];
   return [
     {
       id: "channels.shared-session",
       weight: "medium",
-      what: "several people may write directly, and all their chats are one session (session.dmScope=main)",
-      why: "each can ask what the others said",
-      where: at(ground, "session.dmScope"),
+      what: "several people can write directly, and their chats share one session (session.dmScope=main)",
+      why: "each of them can ask what the others wrote",
+      where: at(context, "session.dmScope"),
       fix: setKey("session.dmScope", "per-channel-peer"),
     },
   ];

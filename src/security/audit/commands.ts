@@ -1,37 +1,38 @@
-// How commands run: who is asked, which programs need no asking, and who may leave the sandbox.
+// Checks how commands run: what needs approval, which programs do not, and who can leave the sandbox.
 import { isAbsolute, resolve } from "node:path";
 
 import { expandHome } from "../../base/paths.ts";
 import { agentConfig, workspaceOf } from "../../config/agents.ts";
 import type { ConfigPath } from "../../config/path.ts";
 import type { Config } from "../../config/schema/index.ts";
+import { agentIndex, modeOf } from "../../exec/describe-route.ts";
 import { isKnownFilter } from "../../exec/policy/safe-bins.ts";
 import { statOf } from "./files.ts";
-import { at, listWithout, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
+import { at, listWithout, setKey, unsetKey, type Finding, type AuditContext } from "./finding.ts";
 import { programKind } from "./programs.ts";
 import { reachOf } from "./reach.ts";
 import { within } from "./sandbox.ts";
 
 type Exec = NonNullable<NonNullable<Config["tools"]>["exec"]>;
 
-export async function checkCommands(ground: Ground): Promise<Finding[]> {
-  const { tools, agents } = ground.loaded.config;
+export async function checkCommands(context: AuditContext): Promise<Finding[]> {
+  const { tools, agents } = context.loaded.config;
   const own = (agents?.list ?? []).flatMap(({ tools: one }, index): Finding[] => [
-    ...listFindings(ground, ["agents", "list", index, "tools", "exec"], one?.exec ?? {}),
-    ...elevatedFindings(ground, ["agents", "list", index, "tools", "elevated"], one?.elevated?.allowFrom),
+    ...listFindings(context, ["agents", "list", index, "tools", "exec"], one?.exec ?? {}),
+    ...elevatedFindings(context, ["agents", "list", index, "tools", "elevated"], one?.elevated?.allowFrom),
   ]);
   return [
-    ...reachOf(ground.loaded.config).flatMap(({ agent, may }) => (may("exec") ? policyFindings(ground, agent) : [])),
-    ...listFindings(ground, ["tools", "exec"], tools?.exec ?? {}),
-    ...elevatedFindings(ground, ["tools", "elevated"], tools?.elevated?.allowFrom),
+    ...reachOf(context.loaded.config).flatMap(({ agent, may }) => (may("exec") ? policyFindings(context, agent) : [])),
+    ...listFindings(context, ["tools", "exec"], tools?.exec ?? {}),
+    ...elevatedFindings(context, ["tools", "elevated"], tools?.elevated?.allowFrom),
     ...own,
-    ...defaultLevel(ground),
-    ...chatCommands(ground),
-    ...(await guardFindings(ground)),
+    ...defaultLevel(context),
+    ...chatCommands(context),
+    ...(await guardFindings(context)),
   ];
 }
 
-async function guardFindings({ machine }: Ground): Promise<Finding[]> {
+async function guardFindings({ machine }: AuditContext): Promise<Finding[]> {
   const unguarded = await machine.unguarded();
   if (unguarded === undefined) return [];
   const { agents, reason, fix } = unguarded;
@@ -39,61 +40,61 @@ async function guardFindings({ machine }: Ground): Promise<Finding[]> {
     {
       id: "exec.unguarded",
       weight: "medium",
-      what: `listed commands of ${agents.join(", ")} cannot be kept from the gateway's own files here: ${reason}`,
-      why: "each of them waits for your approval, and people who are asked too often stop reading",
+      what: `the gateway's own files cannot be hidden from allowlisted commands of ${agents.join(", ")} here: ${reason}`,
+      why: "each such command then needs your approval, and people who are asked too often stop reading",
       where: {},
       fix,
     },
   ];
 }
 
-/** What holds for one agent once its own keys stand over the shared ones. */
-function policyFindings(ground: Ground, agent: ReturnType<typeof reachOf>[number]["agent"]): Finding[] {
-  const { config } = ground.loaded;
+/** The effective rules of one agent: its own keys override the shared ones. */
+function policyFindings(context: AuditContext, agent: ReturnType<typeof reachOf>[number]["agent"]): Finding[] {
+  const { config } = context.loaded;
   const own = agentConfig(config, agent)?.tools?.exec ?? {};
   const shared = config.tools?.exec ?? {};
-  const index = config.agents?.list?.findIndex(({ id }) => id.trim().toLowerCase() === agent) ?? -1;
+  const index = agentIndex(config, agent);
   const pathOf = (key: "host" | "security" | "ask"): ConfigPath =>
     own[key] === undefined ? ["tools", "exec", key] : ["agents", "list", index, "tools", "exec", key];
   const host = own.host ?? shared.host ?? "sandbox";
   const security = own.security ?? shared.security;
   const ask = own.ask ?? shared.ask ?? "on-miss";
-  const mode = agentConfig(config, agent)?.sandbox?.mode ?? config.agents?.defaults?.sandbox?.mode ?? "off";
+  const mode = modeOf(config, agent).value;
   const found: Finding[] = [];
   if (host !== "sandbox" && security === "full" && ask === "off")
     found.push({
       id: "exec.no-questions",
       weight: "critical",
       what: `agent ${agent} runs any command on the ${host} without asking (security=full, ask=off)`,
-      why: "one sentence in a page it reads is enough to run a program as you",
-      where: at(ground, pathOf("security")),
+      why: "one sentence in a web page is enough to run a program as you",
+      where: at(context, pathOf("security")),
       fix: setKey(pathOf("security"), "allowlist"),
     });
   else if (host !== "sandbox" && security === "full" && ask !== "always")
     found.push({
       id: "exec.full",
       weight: "critical",
-      what: `agent ${agent} runs any command on the ${host}: with security=full there is nothing to miss, so nobody is asked`,
-      why: "one sentence in a page it reads is enough to run a program as you",
-      where: at(ground, pathOf("security")),
+      what: `agent ${agent} runs any command on the ${host}: with security=full every program is allowed, so ask=on-miss never asks`,
+      why: "one sentence in a web page is enough to run a program as you",
+      where: at(context, pathOf("security")),
       fix: setKey(pathOf("security"), "allowlist"),
     });
   else if (host !== "sandbox" && security === "full")
     found.push({
       id: "exec.full-asked",
       weight: "medium",
-      what: `agent ${agent} may run any command on the ${host}, once you have said yes to it`,
-      why: "people who are asked about everything say yes to everything",
-      where: at(ground, pathOf("security")),
+      what: `agent ${agent} can run any command on the ${host} after your approval`,
+      why: "people who are asked about everything approve everything",
+      where: at(context, pathOf("security")),
       fix: setKey(pathOf("security"), "allowlist"),
     });
   else if (host !== "sandbox" && ask === "off" && security !== "deny")
     found.push({
       id: "exec.never-asks",
       weight: "info",
-      what: `agent ${agent}: commands outside the allowlist are refused without asking you`,
-      why: "safe, but you will not learn what it tried",
-      where: at(ground, pathOf("ask")),
+      what: `agent ${agent}: commands outside the allowlist are denied without asking you`,
+      why: "this is safe, but you do not learn what it tried",
+      where: at(context, pathOf("ask")),
       fix: setKey(pathOf("ask"), "on-miss"),
     });
   if (host === "gateway" && mode !== "off")
@@ -101,74 +102,75 @@ function policyFindings(ground: Ground, agent: ReturnType<typeof reachOf>[number
       id: "exec.leaves-sandbox",
       weight: "medium",
       what: `agent ${agent} is sandboxed, but its commands run on the gateway (host=gateway)`,
-      why: "the sandbox then holds only the file tools",
-      where: at(ground, pathOf("host")),
+      why: "the sandbox then limits only the file tools",
+      where: at(context, pathOf("host")),
       fix: setKey(pathOf("host"), "sandbox"),
     });
   return found;
 }
 
-function listFindings(ground: Ground, path: ConfigPath, { safeBins = [], pathPrepend = [] }: Exec): Finding[] {
+function listFindings(context: AuditContext, path: ConfigPath, { safeBins = [], pathPrepend = [] }: Exec): Finding[] {
   const bins = safeBins.flatMap((name, index): Finding[] => {
     const kind = programKind(name);
-    if (kind === undefined) return isKnownFilter(name) ? [] : [idleBin(ground, [...path, "safeBins", index], name)];
+    if (kind === undefined)
+      return isKnownFilter(name) ? [] : [ineffectiveSafeBin(context, [...path, "safeBins", index], name)];
     return [
       {
         id: "exec.unsafe-bin",
         weight: "high",
         what: `${name} counts as a safe filter, but ${kind}`,
-        why: "it then runs without asking; there is no way to keep it to reading its input",
-        where: at(ground, [...path, "safeBins", index]),
+        why: "it then runs without approval and cannot be limited to reading its input",
+        where: at(context, [...path, "safeBins", index]),
         fix: unsetKey([...path, "safeBins", index]),
       },
     ];
   });
   const folders = pathPrepend.flatMap((folder, index) =>
-    folderFindings(ground, [...path, "pathPrepend", index], folder),
+    folderFindings(context, [...path, "pathPrepend", index], folder),
   );
   return [...bins, ...folders];
 }
 
-function idleBin(ground: Ground, path: ConfigPath, name: string): Finding {
+function ineffectiveSafeBin(context: AuditContext, path: ConfigPath, name: string): Finding {
   return {
     id: "exec.idle-bin",
     weight: "info",
-    what: `${name} is listed as a safe filter, but there are no rules for its arguments: it still needs an approval`,
-    why: "only filters whose every option is known can be kept to reading their input",
-    where: at(ground, path),
+    what: `${name} is listed as a safe filter, but there are no rules for its arguments, so it still needs approval`,
+    why: "only filters with rules for every option can be limited to reading their input",
+    where: at(context, path),
     fix: `openclaw approvals allowlist add $(command -v ${/^[\w.+-]+$/.test(name) ? name : "<program>"})`,
   };
 }
 
-/** A folder others fill decides which program a name means. */
-function folderFindings(ground: Ground, path: ConfigPath, folder: string): Finding[] {
-  const { config } = ground.loaded;
-  const real = resolve(expandHome(folder, ground.paths.home));
-  const spaces = reachOf(config).map(({ agent }) => workspaceOf(config, agent, ground.paths));
+/** A folder that others can write decides which program a name refers to. */
+function folderFindings(context: AuditContext, path: ConfigPath, folder: string): Finding[] {
+  const { config } = context.loaded;
+  const real = resolve(expandHome(folder, context.paths.home));
+  const spaces = reachOf(config).map(({ agent }) => workspaceOf(config, agent, context.paths));
   const mode = statOf(real)?.mode ?? 0;
   const reason =
     !isAbsolute(folder) && !folder.startsWith("~")
       ? "it is relative, so it depends on where the gateway was started"
       : spaces.some((space) => within(real, space))
-        ? "it lies in a workspace, where agents write"
+        ? "it is in a workspace, where agents write"
         : (mode & 0o022) !== 0
-          ? "other users may write to it"
+          ? "other users can write to it"
           : undefined;
   if (reason === undefined) return [];
   return [
     {
       id: "exec.path-folder",
       weight: "high",
-      what: `programs are looked for in ${folder} first, and ${reason}`,
-      why: "a file named ls in there runs in place of the real one",
-      where: at(ground, path),
+      what: `programs are searched in ${folder} first, and ${reason}`,
+      why: "a file named ls there runs instead of the real one",
+      where: at(context, path),
       fix: unsetKey(path),
     },
   ];
 }
 
 function elevatedFindings(
-  ground: Ground,
+  context: AuditContext,
   path: ConfigPath,
   allowFrom: Readonly<Record<string, readonly (string | number)[]>> = {},
 ): Finding[] {
@@ -179,9 +181,9 @@ function elevatedFindings(
       {
         id: "exec.elevated-anyone",
         weight: "critical" as const,
-        what: `everybody on ${channel} may run commands outside the sandbox`,
-        why: "elevated is the way out of the sandbox; it is for people you know by id",
-        where: at(ground, [...path, "allowFrom", channel, index]),
+        what: `everyone on ${channel} can run commands outside the sandbox`,
+        why: "elevated leaves the sandbox; allow it only for people you know by id",
+        where: at(context, [...path, "allowFrom", channel, index]),
         fix: setKey(
           [...path, "allowFrom", channel],
           listWithout(people, (one) => one === "*"),
@@ -191,30 +193,30 @@ function elevatedFindings(
   });
 }
 
-function defaultLevel(ground: Ground): Finding[] {
-  const { agents, tools } = ground.loaded.config;
+function defaultLevel(context: AuditContext): Finding[] {
+  const { agents, tools } = context.loaded.config;
   const isOpen = Object.values(tools?.elevated?.allowFrom ?? {}).some((people) => people.length > 0);
   if (agents?.defaults?.elevatedDefault !== "full" || tools?.elevated?.enabled === false || !isOpen) return [];
   return [
     {
       id: "exec.elevated-full",
       weight: "high",
-      what: "sessions of elevated people start at level full: outside the sandbox, without approvals",
-      why: "nothing is left between what they forward and this machine",
-      where: at(ground, "agents.defaults.elevatedDefault"),
+      what: "sessions of elevated senders start at level full: outside the sandbox, without approvals",
+      why: "no barrier is left between what they forward and this machine",
+      where: at(context, "agents.defaults.elevatedDefault"),
       fix: setKey("agents.defaults.elevatedDefault", "ask"),
     },
   ];
 }
 
-function chatCommands(ground: Ground): Finding[] {
-  const { commands } = ground.loaded.config;
+function chatCommands(context: AuditContext): Finding[] {
+  const { commands } = context.loaded.config;
   const finding = (key: string, id: string, weight: Finding["weight"], what: string, why: string): Finding => ({
     id,
     weight,
     what,
     why,
-    where: at(ground, `commands.${key}`),
+    where: at(context, `commands.${key}`),
     fix: unsetKey(`commands.${key}`),
   });
   return [
@@ -224,8 +226,8 @@ function chatCommands(ground: Ground): Finding[] {
             "useAccessGroups",
             "commands.no-groups",
             "high",
-            "slash commands do not obey the allow lists of messages",
-            "people who may not talk to the agent may still command it",
+            "slash commands ignore the allow lists of messages",
+            "people who cannot talk to the agent can still command it",
           ),
         ]
       : []),
@@ -235,8 +237,8 @@ function chatCommands(ground: Ground): Finding[] {
             "ownerAllowFrom",
             "commands.any-owner",
             "critical",
-            "everybody counts as owner (commands.ownerAllowFrom has *)",
-            "owners may do everything",
+            "every sender counts as owner (commands.ownerAllowFrom contains *)",
+            "owners can do everything",
           ),
         ]
       : []),
@@ -246,7 +248,7 @@ function chatCommands(ground: Ground): Finding[] {
             "bash",
             "commands.bash",
             "medium",
-            "chats may run shell commands with ! and /bash",
+            "chats can run shell commands with ! and /bash",
             "whoever takes over a chat account has a shell here",
           ),
         ]
@@ -257,8 +259,8 @@ function chatCommands(ground: Ground): Finding[] {
             "config",
             "commands.config",
             "medium",
-            "chats may change the config with /config",
-            "whoever takes over a chat account can open everything else",
+            "chats can change the config with /config",
+            "whoever takes over a chat account can remove every other limit",
           ),
         ]
       : []),
@@ -268,8 +270,8 @@ function chatCommands(ground: Ground): Finding[] {
             "debug",
             "commands.debug",
             "low",
-            "chats may change settings for the moment with /debug",
-            "what is changed so is written nowhere",
+            "chats can change settings temporarily with /debug",
+            "such changes are not stored anywhere",
           ),
         ]
       : []),

@@ -1,34 +1,34 @@
-// Who can reach the gateway, and what stands between them and it.
+// Checks who can reach the gateway over the network and how it authenticates them.
 import { sharedSecret } from "../../gateway/secret.ts";
-import { at, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
+import { at, setKey, unsetKey, type Finding, type AuditContext } from "./finding.ts";
 import { weaknessOf } from "./weak-secret.ts";
 
 const NEW_SECRET = "$(openssl rand -hex 24)";
 
-export function checkExposure(ground: Ground): Finding[] {
-  const { gateway = {} } = ground.loaded.config;
-  if (gateway.mode === "remote") return remoteFindings(ground);
-  return [...bindFindings(ground), ...secretFindings(ground), ...pageFindings(ground), ...aroundFindings(ground)];
+export function checkExposure(context: AuditContext): Finding[] {
+  const { gateway = {} } = context.loaded.config;
+  if (gateway.mode === "remote") return remoteFindings(context);
+  return [...bindFindings(context), ...secretFindings(context), ...pageFindings(context), ...proxyFindings(context)];
 }
 
-function isOpen({ loaded }: Ground): boolean {
+function isOpen({ loaded }: AuditContext): boolean {
   const { bind = "loopback", customBindHost = "", tailscale } = loaded.config.gateway ?? {};
   if (tailscale?.mode === "funnel") return true;
   if (bind === "custom") return !/^(?:127\.|::1$|localhost$)/.test(customBindHost);
   return bind === "lan" || bind === "tailnet";
 }
 
-function bindFindings(ground: Ground): Finding[] {
-  const { bind = "loopback", customBindHost, tailscale } = ground.loaded.config.gateway ?? {};
+function bindFindings(context: AuditContext): Finding[] {
+  const { bind = "loopback", customBindHost, tailscale } = context.loaded.config.gateway ?? {};
   const found: Finding[] = [];
-  if (isOpen(ground) && bind !== "loopback" && bind !== "auto") {
+  if (isOpen(context) && bind !== "loopback" && bind !== "auto") {
     const everywhere = bind === "lan" || customBindHost === "0.0.0.0" || customBindHost === "::";
     found.push({
       id: "exposure.bind",
       weight: everywhere ? "high" : "medium",
       what: `gateway.bind is ${bind}: other machines can reach the gateway`,
-      why: "only its secret stands between them and your files, and it travels unencrypted; from elsewhere, a tunnel is safer: ssh -L 18789:127.0.0.1:18789 <this machine>",
-      where: at(ground, "gateway.bind"),
+      why: "only its secret protects your files, and it is sent unencrypted; from other machines an SSH tunnel is safer: ssh -L 18789:127.0.0.1:18789 <this machine>",
+      where: at(context, "gateway.bind"),
       fix: setKey("gateway.bind", "loopback"),
     });
   }
@@ -37,15 +37,15 @@ function bindFindings(ground: Ground): Finding[] {
       id: "exposure.funnel",
       weight: "critical",
       what: "gateway.tailscale.mode is funnel: the whole internet can reach the gateway",
-      why: "attackers try passwords all day; one hole or one leaked secret is enough",
-      where: at(ground, "gateway.tailscale.mode"),
+      why: "attackers try passwords all the time; one vulnerability or one leaked secret is enough",
+      where: at(context, "gateway.tailscale.mode"),
       fix: setKey("gateway.tailscale.mode", "serve"),
     });
   return found;
 }
 
-function secretFindings(ground: Ground): Finding[] {
-  const { config, env } = ground.loaded;
+function secretFindings(context: AuditContext): Finding[] {
+  const { config, env } = context.loaded;
   const { mode, value } = sharedSecret(config, env);
   const key = `gateway.auth.${mode}`;
   const fix = `${setKey(key, NEW_SECRET)} && openclaw gateway restart`;
@@ -53,12 +53,12 @@ function secretFindings(ground: Ground): Finding[] {
     return [
       {
         id: "exposure.no-secret",
-        weight: isOpen(ground) ? "high" : "info",
+        weight: isOpen(context) ? "high" : "info",
         what: `no ${mode} is set for the gateway`,
-        why: isOpen(ground)
-          ? "it refuses to listen to other machines without one"
-          : "only paired devices get in; this command is none of them until it has a secret to show",
-        where: at(ground, key),
+        why: isOpen(context)
+          ? "it does not listen to other machines without one"
+          : "only paired devices can connect, and this command line is not paired",
+        where: at(context, key),
         fix,
       },
     ];
@@ -67,34 +67,34 @@ function secretFindings(ground: Ground): Finding[] {
   return [
     {
       id: "exposure.weak-secret",
-      weight: isOpen(ground) ? "critical" : "high",
+      weight: isOpen(context) ? "critical" : "high",
       what: `the gateway's ${mode} can be guessed: ${weakness}`,
-      why: "whoever has it is you; any program on this machine may try",
-      where: at(ground, key),
+      why: "whoever has it acts as you, and any program on this machine can try it",
+      where: at(context, key),
       fix,
     },
   ];
 }
 
-function pageFindings(ground: Ground): Finding[] {
-  const { controlUi } = ground.loaded.config.gateway ?? {};
+function pageFindings(context: AuditContext): Finding[] {
+  const { controlUi } = context.loaded.config.gateway ?? {};
   const found: Finding[] = [];
   if (controlUi?.dangerouslyDisableDeviceAuth === true)
     found.push({
       id: "exposure.no-device",
       weight: "critical",
-      what: "gateway.controlUi.dangerouslyDisableDeviceAuth is on: whoever has the token is in, without pairing",
+      what: "gateway.controlUi.dangerouslyDisableDeviceAuth is on: anyone with the token gets in without pairing",
       why: "a leaked token alone is then enough, from any browser",
-      where: at(ground, "gateway.controlUi.dangerouslyDisableDeviceAuth"),
+      where: at(context, "gateway.controlUi.dangerouslyDisableDeviceAuth"),
       fix: unsetKey("gateway.controlUi.dangerouslyDisableDeviceAuth"),
     });
   if (controlUi?.allowInsecureAuth === true)
     found.push({
       id: "exposure.insecure-auth",
-      weight: isOpen(ground) ? "critical" : "high",
-      what: "gateway.controlUi.allowInsecureAuth is on: the page signs in by token alone over plain HTTP",
-      why: "a token read on the way works from anywhere",
-      where: at(ground, "gateway.controlUi.allowInsecureAuth"),
+      weight: isOpen(context) ? "critical" : "high",
+      what: "gateway.controlUi.allowInsecureAuth is on: the page accepts a token over plain HTTP",
+      why: "a token that is read in transit works from anywhere",
+      where: at(context, "gateway.controlUi.allowInsecureAuth"),
       fix: unsetKey("gateway.controlUi.allowInsecureAuth"),
     });
   for (const [index, origin] of (controlUi?.allowedOrigins ?? []).entries()) {
@@ -103,26 +103,26 @@ function pageFindings(ground: Ground): Finding[] {
       found.push({
         id: "exposure.any-origin",
         weight: "medium",
-        what: `gateway.controlUi.allowedOrigins holds ${origin}`,
-        why: "this gateway compares origins whole, so the entry lets nobody in; elsewhere it would let in every web page you open",
-        where: at(ground, path),
+        what: `gateway.controlUi.allowedOrigins contains ${origin}`,
+        why: "this gateway compares whole origins, so the entry matches none; other programs would let in every web page you open",
+        where: at(context, path),
         fix: unsetKey(path),
       });
     else if (origin.startsWith("http://") && !/^http:\/\/(?:localhost|127\.|\[::1\])/.test(origin))
       found.push({
         id: "exposure.plain-origin",
         weight: "medium",
-        what: `gateway.controlUi.allowedOrigins lets in ${origin}, which is not encrypted`,
-        why: "whoever sits on the way can put their own page there",
-        where: at(ground, path),
+        what: `gateway.controlUi.allowedOrigins allows ${origin}, which is not encrypted`,
+        why: "anyone on the network path can serve their own page from there",
+        where: at(context, path),
         fix: setKey(path, origin.replace("http:", "https:")),
       });
   }
   return found;
 }
 
-function aroundFindings(ground: Ground): Finding[] {
-  const { trustedProxies = [], allowedHosts = [], auth, tailscale } = ground.loaded.config.gateway ?? {};
+function proxyFindings(context: AuditContext): Finding[] {
+  const { trustedProxies = [], allowedHosts = [], auth, tailscale } = context.loaded.config.gateway ?? {};
   const proxies = trustedProxies.flatMap((proxy, index): Finding[] => {
     const path = `gateway.trustedProxies[${index}]`;
     const [address = "", bits] = proxy.split("/");
@@ -132,9 +132,9 @@ function aroundFindings(ground: Ground): Finding[] {
       {
         id: "exposure.trusted-proxies",
         weight: isAll ? "medium" : "low",
-        what: `gateway.trustedProxies names ${isAll ? "everybody" : "a range"}: ${proxy}`,
-        why: "a trusted proxy may say who a client is; this gateway takes single addresses only, so the entry does nothing, and a wider one would be a hole",
-        where: at(ground, path),
+        what: `gateway.trustedProxies trusts ${isAll ? "every address" : "a range"}: ${proxy}`,
+        why: "a trusted proxy sets the client address; this gateway accepts single addresses only, so the entry has no effect, and a wider one would be unsafe",
+        where: at(context, path),
         fix: unsetKey(path),
       },
     ];
@@ -145,9 +145,9 @@ function aroundFindings(ground: Ground): Finding[] {
           {
             id: "exposure.any-host",
             weight: "low",
-            what: `gateway.allowedHosts holds ${host}`,
-            why: "names are compared whole, so it lets nobody in; a wildcard would let pages in whose name is made to point at this machine",
-            where: at(ground, `gateway.allowedHosts[${index}]`),
+            what: `gateway.allowedHosts contains ${host}`,
+            why: "whole names are compared, so the entry matches none; a wildcard would allow pages whose name resolves to this machine",
+            where: at(context, `gateway.allowedHosts[${index}]`),
             fix: unsetKey(`gateway.allowedHosts[${index}]`),
           },
         ]
@@ -160,8 +160,8 @@ function aroundFindings(ground: Ground): Finding[] {
             id: "exposure.tailscale-names",
             weight: "medium",
             what: "gateway.auth.allowTailscale is on without tailscale.mode serve",
-            why: "nothing in front of the gateway then checks the names it is told",
-            where: at(ground, "gateway.auth.allowTailscale"),
+            why: "no proxy in front of the gateway then verifies the names it receives",
+            where: at(context, "gateway.auth.allowTailscale"),
             fix: unsetKey("gateway.auth.allowTailscale"),
           },
         ]
@@ -169,16 +169,16 @@ function aroundFindings(ground: Ground): Finding[] {
   return [...proxies, ...hosts, ...byTailscale];
 }
 
-function remoteFindings(ground: Ground): Finding[] {
-  const url = ground.loaded.config.gateway?.remote?.url ?? "";
+function remoteFindings(context: AuditContext): Finding[] {
+  const url = context.loaded.config.gateway?.remote?.url ?? "";
   if (!/^(?:ws|http):\/\//.test(url) || /^\w+:\/\/(?:localhost|127\.|\[::1\])/.test(url)) return [];
   return [
     {
       id: "exposure.plain-remote",
       weight: "high",
-      what: `the gateway at ${url} is spoken to without encryption`,
-      why: "everybody on the way can read the token this command shows",
-      where: at(ground, "gateway.remote.url"),
+      what: `the connection to the gateway at ${url} is not encrypted`,
+      why: "anyone on the network path can read the token that this command line sends",
+      where: at(context, "gateway.remote.url"),
       fix: setKey("gateway.remote.url", url.replace(/^ws:/, "wss:").replace(/^http:/, "https:")),
     },
   ];

@@ -1,11 +1,11 @@
-// Files and folders that hold secrets or rules: who owns them, who else may read or write them, where they really are.
+// Checks files and folders with secrets or rules: their owner, their modes and their real location.
 import { chmodSync, lstatSync, readdirSync, realpathSync, statSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
 import { approvalsPath } from "../../exec/policy/file.ts";
 import { storeFileOf } from "../../store/store-files.ts";
-import type { Finding, Ground, Weight } from "./finding.ts";
+import type { Finding, AuditContext, Weight } from "./finding.ts";
 
 const MAX_DEEP_FILES = 20_000;
 
@@ -13,25 +13,25 @@ interface Kept {
   readonly path: string;
   readonly what: string;
   readonly mode: 0o600 | 0o700;
-  /** When others can read it, and when they can change it. */
+  /** The weight when others can read it, and when they can change it. */
   readonly read: Weight;
   readonly write: Weight;
 }
 
-export function checkFiles(ground: Ground): Finding[] {
-  const { platform } = ground.machine;
-  if (platform === "win32" || statOf(ground.paths.state) === undefined) return [];
-  const kept = [...known(ground), ...(ground.deep ? everythingElse(ground) : [])];
+export function checkFiles(context: AuditContext): Finding[] {
+  const { platform } = context.machine;
+  if (platform === "win32" || statOf(context.paths.state) === undefined) return [];
+  const kept = [...known(context), ...(context.deep ? everythingElse(context) : [])];
   const seen = new Set<string>();
   const once = kept.filter(({ path }) => !seen.has(path) && seen.add(path));
   return [
-    ...linked(ground),
-    ...parents(ground),
-    ...once.flatMap((entry) => [...modeOf(entry), ...ownerOf(entry, ground)]),
+    ...linked(context),
+    ...parents(context),
+    ...once.flatMap((entry) => [...modeOf(entry), ...ownerOf(entry, context)]),
   ];
 }
 
-function known({ paths: { state }, loaded }: Ground): Kept[] {
+function known({ paths: { state }, loaded }: AuditContext): Kept[] {
   const store = storeFileOf(state);
   const files = (what: string, read: Weight, write: Weight, ...paths: string[]): Kept[] =>
     paths.map((path) => ({ path, what, mode: 0o600, read, write }));
@@ -55,8 +55,8 @@ function known({ paths: { state }, loaded }: Ground): Kept[] {
   ];
 }
 
-/** Workspaces are the agents' own ground and may be shared on purpose. */
-function everythingElse({ paths: { state } }: Ground): Kept[] {
+/** Skips workspaces, which belong to the agents and may be shared on purpose. */
+function everythingElse({ paths: { state } }: AuditContext): Kept[] {
   const found: Kept[] = [];
   const walk = (folder: string): void => {
     for (const name of namesIn(folder)) {
@@ -86,7 +86,7 @@ function modeOf({ path, what, mode: wanted, read, write }: Kept): Finding[] {
       what: `${what} ${path} can be ${isWritable ? "changed" : "read"} by other users (mode ${octal})`,
       why: isWritable
         ? "whoever can change it decides what the gateway does"
-        : "it holds secrets or what was said in private",
+        : "it contains secrets or private conversations",
       where: { file: path },
       fix: `chmod ${wanted.toString(8)} ${shellWord(path)}`,
       repair: { does: `set mode ${wanted.toString(8)} on ${path}`, apply: () => chmodSync(path, wanted) },
@@ -94,7 +94,7 @@ function modeOf({ path, what, mode: wanted, read, write }: Kept): Finding[] {
   ];
 }
 
-function ownerOf({ path, what }: Kept, { machine: { userId } }: Ground): Finding[] {
+function ownerOf({ path, what }: Kept, { machine: { userId } }: AuditContext): Finding[] {
   const stat = statOf(path);
   if (stat === undefined || userId === undefined || stat.uid === userId) return [];
   return [
@@ -102,14 +102,14 @@ function ownerOf({ path, what }: Kept, { machine: { userId } }: Ground): Finding
       id: "files.owner",
       weight: stat.uid === 0 ? "low" : "high",
       what: `${what} ${path} belongs to another user (id ${stat.uid}; you are ${userId})`,
-      why: "its owner can read and replace it whenever they like",
+      why: "its owner can read and replace it at any time",
       where: { file: path },
       fix: `sudo chown -R ${userId} ${shellWord(path)}`,
     },
   ];
 }
 
-function linked({ paths: { state }, loaded }: Ground): Finding[] {
+function linked({ paths: { state }, loaded }: AuditContext): Finding[] {
   return [state, loaded.path, approvalsPath(state)].flatMap((path): Finding[] => {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return [];
     const real = realOf(path);
@@ -118,7 +118,7 @@ function linked({ paths: { state }, loaded }: Ground): Finding[] {
         id: "files.link",
         weight: path === state ? "low" : "medium",
         what: `${path} is a link to ${real ?? "nothing"}`,
-        why: "whoever can replace the link, or owns the place it leads to, replaces your settings",
+        why: "whoever can replace the link or owns its target can replace your settings",
         where: { file: path },
         fix:
           real === undefined
@@ -129,8 +129,8 @@ function linked({ paths: { state }, loaded }: Ground): Finding[] {
   });
 }
 
-/** In a folder everybody may write to, anybody can move yours away and put their own in its place. */
-function parents({ paths: { state }, machine: { userId } }: Ground): Finding[] {
+/** In a folder that every user can write, another user can replace the state folder. */
+function parents({ paths: { state }, machine: { userId } }: AuditContext): Finding[] {
   const found: Finding[] = [];
   for (let folder = dirname(realOf(state) ?? state); ; folder = dirname(folder)) {
     const stat = statOf(folder);
@@ -161,7 +161,7 @@ export function statOf(path: string): Stats | undefined {
     return statSync(path, { throwIfNoEntry: false });
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    return undefined; // a place we may not look into cannot be judged; the gateway will say so when it starts
+    return undefined; // an inaccessible folder cannot be judged; the gateway reports it at start
   }
 }
 

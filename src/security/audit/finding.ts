@@ -1,4 +1,4 @@
-// The input and the findings of the audit. A finding has a weight, a place, a reason and the command that fixes it.
+// The input and the findings of the audit. A finding has a weight, a location, a reason and the command that fixes it.
 import type { Env, Paths } from "../../base/paths.ts";
 import { formatPath, type ConfigPath } from "../../config/path.ts";
 import type { LoadedConfig } from "../../config/load.ts";
@@ -6,20 +6,20 @@ import type { OpenClawError } from "../../core/error.ts";
 import type { ApprovalsSnapshot } from "../../exec/policy/file.ts";
 import type { Unguarded } from "../../exec/guard/probe.ts";
 
-/** critical: somebody else can act as you now. high: one step away. medium: a guard is missing. low: tidiness. info: to know. */
+/** critical: others can act as you now. high: one step away. medium: a protection is missing. low: minor. info: worth knowing. */
 export const weights = ["critical", "high", "medium", "low", "info"] as const;
 export type Weight = (typeof weights)[number];
 
 export interface Finding {
-  /** `area.reason`; never changes its meaning. */
+  /** `area.reason`; its meaning never changes. */
   readonly id: string;
   readonly weight: Weight;
   readonly what: string;
   readonly why: string;
-  readonly where: Place;
-  /** A command to type, as it is. */
+  readonly where: Location;
+  /** A command that can be typed as it is. */
   readonly fix: string;
-  /** What `--fix` does about it: only rights of files. */
+  /** What `--fix` does: changes file modes only. */
   readonly repair?: Repair;
 }
 
@@ -28,41 +28,41 @@ export interface Repair {
   apply(): void;
 }
 
-/** A key of the config with the line it is written on, or a file, or the machine itself (none of them). */
-export interface Place {
+/** A config key with its line, a file, or neither for the machine itself. */
+export interface Location {
   readonly path?: string;
   readonly file?: string;
   readonly line?: number;
 }
 
-/** Everything the checks may know. Facts of the machine come from outside, so that a check can be shown a bad one. */
-export interface Ground {
+/** Everything that the checks use. Facts about the machine are passed in, so that tests can change them. */
+export interface AuditContext {
   readonly paths: Paths;
   readonly env: Env;
   readonly loaded: LoadedConfig;
   readonly approvals: ApprovalsSnapshot | OpenClawError;
   readonly machine: Machine;
-  /** Every file below the state folder, not only the known ones. */
+  /** True to check every file below the state folder, not only the known ones. */
   readonly deep: boolean;
 }
 
 export interface Machine {
   readonly platform: NodeJS.Platform;
-  /** Undefined where users have no numbers. */
+  /** Undefined on systems without user ids. */
   readonly userId: number | undefined;
   readonly nodeVersion: string;
-  /** Paths of container engines' sockets this user may write to. */
+  /** Sockets of container engines that this user can write to. */
   readonly engineSockets: readonly string[];
-  /** Agents with an allowlist whose commands cannot be kept from the gateway's own files here. */
+  /** Agents with an allowlist from whose commands the gateway's own files cannot be hidden here. */
   unguarded(): Promise<Unguarded | undefined>;
-  /** Whether a sandbox of the configured kind starts here, and what to do when not. */
+  /** Whether a sandbox of the configured kind starts here, and how to fix it. */
   sandboxWorks(): Promise<{ readonly works: boolean; readonly reason?: string; readonly fix?: string }>;
 }
 
-export type Check = (ground: Ground) => readonly Finding[] | Promise<readonly Finding[]>;
+export type Check = (context: AuditContext) => readonly Finding[] | Promise<readonly Finding[]>;
 
-/** A place in the config, with file and line when it is written there. */
-export function at({ loaded }: Pick<Ground, "loaded">, path: ConfigPath | string): Place {
+/** A config key, with file and line when it is set there. */
+export function at({ loaded }: Pick<AuditContext, "loaded">, path: ConfigPath | string): Location {
   const written = typeof path === "string" ? path : formatPath(path);
   const place = loaded.locate(written);
   return { path: written, ...(place === undefined ? {} : { file: place.file, line: place.line }) };
@@ -76,7 +76,7 @@ export function unsetKey(path: ConfigPath | string): string {
   return `openclaw config unset ${quoted(typeof path === "string" ? path : formatPath(path))}`;
 }
 
-/** A list as an argument: what stays of it. */
+/** The rest of a list as a shell argument. */
 export function listWithout(list: readonly unknown[], isOut: (one: unknown) => boolean): string {
   return `'${JSON.stringify(list.filter((one) => !isOut(one))).replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-// Every finding of the audit: a set-up that has it, and the nearest one that has not.
+// Every finding of the audit: a setup that has it, and the closest one that does not.
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { AgentId } from "../../core/names.ts";
 import type { Machine, Weight } from "./finding.ts";
 
-/** A home that the audit looks at. */
+/** A home that is audited. */
 export interface SetUp {
   readonly config?: unknown;
   readonly approvals?: unknown;
@@ -178,12 +178,6 @@ export const pairs: readonly Pair[] = [
     "sandbox.host-browser",
     "medium",
     { agents: { defaults: { sandbox: { mode: "all", browser: { allowHostControl: true } } } } },
-    { agents: sandboxed },
-  ),
-  pair(
-    "sandbox.no-browser",
-    "info",
-    { agents: { defaults: { sandbox: { mode: "all", browser: { enabled: true, enableNoVnc: true } } } } },
     { agents: sandboxed },
   ),
   pair("sandbox.bind-fatal", "critical", docker({ binds: ["/:/h:ro"] }), docker({ binds: ["/srv/books:/books:ro"] })),
@@ -553,10 +547,16 @@ export const pairs: readonly Pair[] = [
     bad: { env: { NODE_OPTIONS: "--inspect=0.0.0.0" } },
     good: { env: { NODE_OPTIONS: "--max-old-space-size=512" } },
   },
+  pair(
+    "web.wide-exception",
+    "medium",
+    { tools: { ...safeTools, web: { allowPrivateHosts: ["10.0.0.0/8"] } } },
+    { tools: { ...safeTools, web: { allowPrivateHosts: ["10.0.0.0/24", "localhost:8080"] } } },
+  ),
   pair("config.invalid", "high", "{ gateway: { prot: 1 } }", "{ gateway: { port: 1234 } }"),
 ];
 
-/** Where the test is not root the file is its own, and 4242 is the stranger; either way the two differ. */
+/** Without root the file stays ours and the test claims user 4242; either way the owner differs. */
 function chownAway(state: string): void {
   assert.notEqual(statSync(state).uid, 4242);
 }

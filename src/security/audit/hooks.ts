@@ -1,4 +1,4 @@
-// Webhooks from outside: their secret, what they may choose, and scripts they run.
+// Checks webhooks: their secret, what their sender can choose, and the scripts they run.
 import { dirname, resolve } from "node:path";
 
 import { expandHome } from "../../base/paths.ts";
@@ -7,41 +7,41 @@ import { sharedSecret } from "../../gateway/secret.ts";
 import { bundledCards } from "../../plugin/hook/bundled/cards.ts";
 import { discoverHooks } from "../../plugin/hook/discover.ts";
 import { statOf } from "./files.ts";
-import { at, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
+import { at, setKey, unsetKey, type Finding, type AuditContext } from "./finding.ts";
 import { within } from "./sandbox.ts";
 import { weaknessOf } from "./weak-secret.ts";
 
-export function checkHooks(ground: Ground): Finding[] {
-  const { hooks } = ground.loaded.config;
+export function checkHooks(context: AuditContext): Finding[] {
+  const { hooks } = context.loaded.config;
   return [
     ...(hooks?.enabled === true
-      ? [...tokenFindings(ground), ...senderFindings(ground), ...mappingFindings(ground)]
+      ? [...tokenFindings(context), ...senderFindings(context), ...mappingFindings(context)]
       : []),
-    ...scriptFolders(ground),
-    ...changedScripts(ground),
+    ...scriptFolders(context),
+    ...changedScripts(context),
   ];
 }
 
-/** Nothing is loaded from where others write; whoever put scripts there should know why they do not run. */
-function scriptFolders(ground: Ground): Finding[] {
-  const { hooks } = ground.loaded.config;
+/** No script is loaded from a folder that others can write; the owner should know why it does not run. */
+function scriptFolders(context: AuditContext): Finding[] {
+  const { hooks } = context.loaded.config;
   const beside = (folder: string): string =>
-    folder.startsWith("~") ? expandHome(folder, ground.paths.home) : resolve(dirname(ground.paths.config), folder);
+    folder.startsWith("~") ? expandHome(folder, context.paths.home) : resolve(dirname(context.paths.config), folder);
   const transforms =
     hooks?.transformsDir === undefined ? [] : [["hooks.transformsDir", beside(hooks.transformsDir)] as const];
   const extra = (hooks?.internal?.load?.extraDirs ?? []).map(
-    (folder, index) => [`hooks.internal.load.extraDirs[${index}]`, expandHome(folder, ground.paths.home)] as const,
+    (folder, index) => [`hooks.internal.load.extraDirs[${index}]`, expandHome(folder, context.paths.home)] as const,
   );
   return [...transforms, ...extra].flatMap(([path, folder]) =>
-    codeFolder(ground, path, folder, "hooks.writable-scripts").map((finding): Finding => ({
+    codeFolder(context, path, folder, "hooks.writable-scripts").map((finding): Finding => ({
       ...finding,
       weight: "medium",
-      what: `scripts in ${folder} are not run as they are: ${finding.what.replace(/^.*?, and /, "")}`,
+      what: `scripts in ${folder} do not run as they are: ${finding.what.replace(/^.*?, and /, "")}`,
     })),
   );
 }
 
-function changedScripts({ loaded, paths, env }: Ground): Finding[] {
+function changedScripts({ loaded, paths, env }: AuditContext): Finding[] {
   const rows = discoverHooks({ config: loaded.config, paths, env, bundled: bundledCards });
   return rows.flatMap(({ name, enabled, needsPin, problem, folder }): Finding[] => {
     if (!enabled || !needsPin || problem === undefined) return [];
@@ -50,7 +50,7 @@ function changedScripts({ loaded, paths, env }: Ground): Finding[] {
         id: "hooks.changed-script",
         weight: "medium",
         what: `hook ${name} in ${folder ?? "a workspace"} does not run: ${problem}`,
-        why: "agents write there; what it does now may not be what you once read",
+        why: "agents can write there, so it may differ from what you once read",
         where: at({ loaded }, `hooks.internal.entries.${name}`),
         fix: `openclaw hooks disable ${name}`,
       },
@@ -58,9 +58,9 @@ function changedScripts({ loaded, paths, env }: Ground): Finding[] {
   });
 }
 
-/** What the sender of a webhook may choose. */
-function senderFindings(ground: Ground): Finding[] {
-  const { allowRequestSessionKey, mappings = [] } = ground.loaded.config.hooks ?? {};
+/** What the sender of a webhook can choose. */
+function senderFindings(context: AuditContext): Finding[] {
+  const { allowRequestSessionKey, mappings = [] } = context.loaded.config.hooks ?? {};
   const paths = [
     ...(allowRequestSessionKey === true ? ["hooks.allowRequestSessionKey"] : []),
     ...mappings.flatMap(({ sessionKey }, index) =>
@@ -70,19 +70,19 @@ function senderFindings(ground: Ground): Finding[] {
   return paths.map((path) => ({
     id: "hooks.chosen-session",
     weight: "low",
-    what: "the sender of a webhook chooses the session below hook: that it runs in",
+    what: "the sender of a webhook chooses the session (below hook:) that it runs in",
     why: "it can read and write what other webhooks left there",
-    where: at(ground, path),
+    where: at(context, path),
     fix: unsetKey(path),
   }));
 }
 
-function tokenFindings(ground: Ground): Finding[] {
-  const { hooks, gateway } = ground.loaded.config;
+function tokenFindings(context: AuditContext): Finding[] {
+  const { hooks, gateway } = context.loaded.config;
   const token = hooks?.token ?? "";
   const fix = setKey("hooks.token", "$(openssl rand -hex 24)");
   const others = [
-    sharedSecret(ground.loaded.config, ground.env).value,
+    sharedSecret(context.loaded.config, context.env).value,
     gateway?.auth?.token,
     gateway?.auth?.password,
     gateway?.remote?.token,
@@ -93,8 +93,8 @@ function tokenFindings(ground: Ground): Finding[] {
         id: "hooks.same-token",
         weight: "critical",
         what: "hooks.token is also the gateway's own secret",
-        why: "whoever may send a webhook may then do everything",
-        where: at(ground, "hooks.token"),
+        why: "whoever can send a webhook can then do everything",
+        where: at(context, "hooks.token"),
         fix,
       },
     ];
@@ -106,14 +106,14 @@ function tokenFindings(ground: Ground): Finding[] {
       weight: "high",
       what: `hooks.token can be guessed: ${weakness}`,
       why: "whoever guesses it can make your agent run",
-      where: at(ground, "hooks.token"),
+      where: at(context, "hooks.token"),
       fix,
     },
   ];
 }
 
-function mappingFindings(ground: Ground): Finding[] {
-  const { mappings = [], gmail } = ground.loaded.config.hooks ?? {};
+function mappingFindings(context: AuditContext): Finding[] {
+  const { mappings = [], gmail } = context.loaded.config.hooks ?? {};
   const unmarked = [
     ...mappings.flatMap(({ allowUnsafeExternalContent }, index) =>
       allowUnsafeExternalContent === true ? [`hooks.mappings[${index}].allowUnsafeExternalContent`] : [],
@@ -124,26 +124,26 @@ function mappingFindings(ground: Ground): Finding[] {
     id: "hooks.unmarked",
     weight: "high",
     what: "text from a webhook reaches the agent as if you had written it",
-    why: "anyone can write mails and tickets; unmarked, the agent may follow their text as instructions",
-    where: at(ground, path),
+    why: "anyone can write mails and tickets; without the untrusted marker the agent may follow their text as instructions",
+    where: at(context, path),
     fix: unsetKey(path),
   }));
 }
 
-/** Code that is loaded into the gateway must not lie where agents or others write. */
-export function codeFolder(ground: Ground, path: string, folder: string, id: string): Finding[] {
-  const { config } = ground.loaded;
-  const real = resolve(expandHome(folder, ground.paths.home));
-  const inWorkspace = agentIds(config).some((agent) => within(real, workspaceOf(config, agent, ground.paths)));
+/** Code that runs inside the gateway must not be in a folder that agents or other users can write. */
+export function codeFolder(context: AuditContext, path: string, folder: string, id: string): Finding[] {
+  const { config } = context.loaded;
+  const real = resolve(expandHome(folder, context.paths.home));
+  const inWorkspace = agentIds(config).some((agent) => within(real, workspaceOf(config, agent, context.paths)));
   const isOpen = ((statOf(real)?.mode ?? 0) & 0o022) !== 0;
   if (!inWorkspace && !isOpen) return [];
   return [
     {
       id,
       weight: inWorkspace ? "critical" : "high",
-      what: `code is loaded from ${real}, and ${inWorkspace ? "that is a workspace, where agents write" : "other users may write there"}`,
+      what: `code is loaded from ${real}, and ${inWorkspace ? "that is a workspace, where agents write" : "other users can write there"}`,
       why: "whoever can write there runs code inside the gateway",
-      where: at(ground, path),
+      where: at(context, path),
       fix: inWorkspace ? unsetKey(path) : `chmod go-w ${real}`,
     },
   ];

@@ -1,4 +1,4 @@
-// The machine itself: who runs the gateway, how old Node is, and which doors to root stand open.
+// Checks the machine: which user runs the gateway, the Node version, and ways to become root.
 import { accessSync, constants } from "node:fs";
 
 import type { Paths } from "../../base/paths.ts";
@@ -8,9 +8,9 @@ import { isAnySandboxOff } from "./reach.ts";
 import { engineSockets } from "../../exec/sandbox/hidden-paths.ts";
 import { sandboxProbe } from "../../exec/sandbox/probe.ts";
 import { guardProbe } from "../../exec/guard/probe.ts";
-import type { Finding, Ground, Machine } from "./finding.ts";
+import type { Finding, AuditContext, Machine } from "./finding.ts";
 
-const LEAST_NODE = [24, 15] as const;
+const MIN_NODE = [24, 15] as const;
 
 export function thisMachine(loaded: LoadedConfig, paths: Paths): Machine {
   return {
@@ -23,8 +23,8 @@ export function thisMachine(loaded: LoadedConfig, paths: Paths): Machine {
   };
 }
 
-export function checkMachine(ground: Ground): Finding[] {
-  const { machine, env, loaded } = ground;
+export function checkMachine(context: AuditContext): Finding[] {
+  const { machine, env, loaded } = context;
   const isOpen = !loaded.valid || isAnySandboxOff(loaded.config);
   return [...root(machine, isOpen), ...sockets(machine, isOpen), ...node(machine), ...flags(env)];
 }
@@ -38,7 +38,7 @@ function root({ userId }: Machine, isOpen: boolean): Finding[] {
       what: "this user is root",
       why: isOpen
         ? "tools that are not sandboxed act with all rights on this machine"
-        : "a hole in the gateway would be a hole in the whole machine",
+        : "a vulnerability in the gateway would affect the whole machine",
       where: {},
       fix: "sudo useradd --create-home openclaw && sudo -iu openclaw openclaw gateway run --setup",
     },
@@ -52,8 +52,8 @@ function sockets({ engineSockets: open, userId }: Machine, isOpen: boolean): Fin
     {
       id: "machine.engine-socket",
       weight: isOpen && userId !== 0 ? "high" : "info",
-      what: `this user may talk to a container engine (${open.join(", ")})`,
-      why: "whoever may, is root on this machine: a container can mount all of its disk",
+      what: `this user can control a container engine (${open.join(", ")})`,
+      why: "that is equivalent to root: a container can mount the whole disk",
       where: { file: first },
       fix: isOpen
         ? "openclaw config set agents.defaults.sandbox.mode all"
@@ -64,12 +64,12 @@ function sockets({ engineSockets: open, userId }: Machine, isOpen: boolean): Fin
 
 function node({ nodeVersion }: Machine): Finding[] {
   const [major = 0, minor = 0] = nodeVersion.split(".").map(Number);
-  if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])) return [];
+  if (major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1])) return [];
   return [
     {
       id: "machine.old-node",
       weight: "high",
-      what: `Node ${nodeVersion} is older than ${LEAST_NODE.join(".")}`,
+      what: `Node ${nodeVersion} is older than ${MIN_NODE.join(".")}`,
       why: "known vulnerabilities in it are fixed only in later versions",
       where: {},
       fix: "install Node 24 from https://nodejs.org",
@@ -77,8 +77,8 @@ function node({ nodeVersion }: Machine): Finding[] {
   ];
 }
 
-/** Variables that make Node load code or open a debugger before a line of ours runs. */
-function flags(env: Ground["env"]): Finding[] {
+/** Variables that make Node load code or open a debugger before our code runs. */
+function flags(env: AuditContext["env"]): Finding[] {
   const options = env["NODE_OPTIONS"] ?? "";
   const found = /--(?:inspect\S*|require|import|loader|experimental-loader)\b|(?:^|\s)-r\b/.exec(options);
   if (found === null) return [];
@@ -86,8 +86,8 @@ function flags(env: Ground["env"]): Finding[] {
     {
       id: "machine.node-options",
       weight: "medium",
-      what: `NODE_OPTIONS holds ${found[0].trim()}`,
-      why: "it loads other code into the gateway, or lets a debugger in, before any rule holds",
+      what: `NODE_OPTIONS contains ${found[0].trim()}`,
+      why: "it loads other code into the gateway or opens a debugger before any rule applies",
       where: {},
       fix: "unset NODE_OPTIONS",
     },

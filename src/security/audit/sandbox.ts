@@ -1,27 +1,30 @@
-// Whether tools act in a sandbox, whether it can start, and what pierces it.
+// Checks whether tools run in a sandbox, whether it can start, and which settings weaken it.
 import { dirname, resolve } from "node:path";
 
 import { expandHome } from "../../base/paths.ts";
 import { agentConfig } from "../../config/agents.ts";
 import type { ConfigPath } from "../../config/path.ts";
 import type { Config } from "../../config/schema/index.ts";
-import { at, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
+import { at, setKey, unsetKey, type Finding, type AuditContext } from "./finding.ts";
 import { reachOf, type Reach } from "./reach.ts";
 
 type Sandbox = NonNullable<NonNullable<NonNullable<Config["agents"]>["defaults"]>["sandbox"]>;
 
-export async function checkSandbox(ground: Ground): Promise<Finding[]> {
-  const reach = reachOf(ground.loaded.config);
+export async function checkSandbox(context: AuditContext): Promise<Finding[]> {
+  const reach = reachOf(context.loaded.config);
   return [
-    ...offFindings(ground, reach),
-    ...(reach.some(({ mode }) => mode !== "off") ? await workingFindings(ground) : []),
-    ...scopesOf(ground.loaded.config).flatMap(([path, sandbox]) => piercings(ground, path, sandbox)),
+    ...offFindings(context, reach),
+    ...(reach.some(({ mode }) => mode !== "off") ? await workingFindings(context) : []),
+    ...scopesOf(context.loaded.config).flatMap(([path, sandbox]) => [
+      ...containerFindings(context, path, sandbox),
+      ...capabilityFindings(context, path, sandbox),
+    ]),
   ];
 }
 
-/** Reports where nothing is sandboxed (docs/decisions/0009-sandbox-on-by-default.md). */
-function offFindings(ground: Ground, reach: readonly Reach[]): Finding[] {
-  const { config } = ground.loaded;
+/** Reports agents without a sandbox (docs/decisions/0009-sandbox-on-by-default.md). */
+function offFindings(context: AuditContext, reach: readonly Reach[]): Finding[] {
+  const { config } = context.loaded;
   return reach.flatMap((one): Finding[] => {
     if (one.mode === "all") return [];
     const runs = one.may("exec") && (hostOf(config, one) === "sandbox" || one.mode === "off");
@@ -37,9 +40,9 @@ function offFindings(ground: Ground, reach: readonly Reach[]): Finding[] {
         {
           id: "sandbox.main-open",
           weight: runs ? "medium" : "low",
-          what: `agent ${one.agent}: the main session is not sandboxed, every other one is`,
-          why: "what you say or forward in the main session acts on this machine with your rights",
-          where: at(ground, path),
+          what: `agent ${one.agent}: the main session is not sandboxed, all others are`,
+          why: "text that you write or forward in the main session acts on this machine with your rights",
+          where: at(context, path),
           fix,
         },
       ];
@@ -49,26 +52,26 @@ function offFindings(ground: Ground, reach: readonly Reach[]): Finding[] {
         weight: runs && host === "sandbox" ? "high" : runs ? "medium" : "low",
         what:
           runs && host === "sandbox"
-            ? `agent ${one.agent} has no sandbox: its commands run on this machine itself, with your rights, without asking`
-            : `agent ${one.agent} has no sandbox: its tools act on this machine itself`,
-        why: "a page or a mail the agent reads can talk it into a command; a sandbox keeps that from your files and keys",
-        where: at(ground, path),
+            ? `agent ${one.agent} has no sandbox: its commands run directly on this machine with your rights, without approval`
+            : `agent ${one.agent} has no sandbox: its tools run directly on this machine`,
+        why: "a page or mail that the agent reads can make it run a command; a sandbox protects your files and keys from that",
+        where: at(context, path),
         fix,
       },
     ];
   });
 }
 
-async function workingFindings(ground: Ground): Promise<Finding[]> {
-  const { works, reason, fix } = await ground.machine.sandboxWorks();
+async function workingFindings(context: AuditContext): Promise<Finding[]> {
+  const { works, reason, fix } = await context.machine.sandboxWorks();
   if (works) return [];
   return [
     {
       id: "sandbox.broken",
       weight: "medium",
       what: `a sandbox is configured but cannot start here${reason === undefined ? "" : `: ${reason}`}`,
-      why: "sandboxed sessions are refused instead of falling back to the host, so nothing runs, and the next hurried fix is to turn it off",
-      where: at(ground, "agents.defaults.sandbox.mode"),
+      why: "sandboxed sessions are denied instead of running on the host, so nothing runs until this is fixed",
+      where: at(context, "agents.defaults.sandbox.mode"),
       fix: fix ?? "sudo apt-get install bubblewrap",
     },
   ];
@@ -86,7 +89,8 @@ function scopesOf({ agents }: Config): [ConfigPath, Sandbox][] {
   ];
 }
 
-function piercings(ground: Ground, path: ConfigPath, { docker, browser, gitWrite }: Sandbox): Finding[] {
+/** Settings of the container that weaken the isolation. */
+function containerFindings(context: AuditContext, path: ConfigPath, { docker = {} }: Sandbox): Finding[] {
   const key = (...rest: ConfigPath): ConfigPath => [...path, ...rest];
   const {
     network = "none",
@@ -96,52 +100,52 @@ function piercings(ground: Ground, path: ConfigPath, { docker, browser, gitWrite
     apparmorProfile,
     image = "",
     binds = [],
-  } = docker ?? {};
+  } = docker;
   const joined = network === "host" || network.startsWith("container:");
   return [
-    ...one(
+    ...findingIf(
       joined,
-      ground,
+      context,
       key("docker", "network"),
       "sandbox.network-joined",
       "critical",
       `the sandbox shares a network with ${network === "host" ? "the host" : "another container"}`,
-      "it reaches every service that trusts the local machine, the gateway among them",
+      "it can reach every service that trusts the local machine, including the gateway",
       unsetKey(key("docker", "network")),
     ),
-    ...one(
+    ...findingIf(
       !joined && network !== "none",
-      ground,
+      context,
       key("docker", "network"),
       "sandbox.network",
       "medium",
       `the sandbox has a network (${network})`,
-      "what an agent reads in there can be sent anywhere",
+      "data that an agent reads there can be sent anywhere",
       unsetKey(key("docker", "network")),
     ),
-    ...one(
+    ...findingIf(
       !capDrop.includes("ALL"),
-      ground,
+      context,
       key("docker", "capDrop"),
       "sandbox.capabilities",
       "high",
-      "the sandbox keeps capabilities of root",
-      "several of them lead out of a container",
+      "the sandbox keeps root capabilities",
+      "several of them allow leaving a container",
       unsetKey(key("docker", "capDrop")),
     ),
-    ...one(
+    ...findingIf(
       !readOnlyRoot,
-      ground,
+      context,
       key("docker", "readOnlyRoot"),
       "sandbox.writable-root",
       "low",
-      "the sandbox may change its own system",
-      "a changed program stays for the next command",
+      "the sandbox can change its own system files",
+      "a changed program is used by the next command",
       unsetKey(key("docker", "readOnlyRoot")),
     ),
-    ...one(
+    ...findingIf(
       [seccompProfile, apparmorProfile].includes("unconfined"),
-      ground,
+      context,
       key("docker"),
       "sandbox.unconfined",
       "high",
@@ -149,9 +153,9 @@ function piercings(ground: Ground, path: ConfigPath, { docker, browser, gitWrite
       "more of the kernel can be attacked from inside",
       `${unsetKey(key("docker", "seccompProfile"))} && ${unsetKey(key("docker", "apparmorProfile"))}`,
     ),
-    ...one(
+    ...findingIf(
       image.startsWith("-"),
-      ground,
+      context,
       key("docker", "image"),
       "sandbox.image-option",
       "critical",
@@ -159,45 +163,42 @@ function piercings(ground: Ground, path: ConfigPath, { docker, browser, gitWrite
       "the engine would read it as an option",
       unsetKey(key("docker", "image")),
     ),
-    ...one(
-      gitWrite === true,
-      ground,
-      key("gitWrite"),
-      "sandbox.git-write",
-      "medium",
-      "sandboxed commands may change the git repositories of the workspace",
-      "what they leave there, such as a nested repository or a rebase under way, can start programs when you use git outside; hooks and settings of known repositories stay read-only",
-      unsetKey(key("gitWrite")),
-    ),
-    ...one(
-      browser?.allowHostControl === true,
-      ground,
-      key("browser", "allowHostControl"),
-      "sandbox.host-browser",
-      "medium",
-      "sandboxed sessions may drive the browser of the host",
-      "it is logged in as you",
-      unsetKey(key("browser", "allowHostControl")),
-    ),
-    ...one(
-      browser?.enabled === true,
-      ground,
-      key("browser", "enabled"),
-      "sandbox.no-browser",
-      "info",
-      "a browser of its own is asked for the sandbox, and this version has none: nothing is started, no port is opened",
-      "who expects one would look for a viewer page that is not there",
-      unsetKey(key("browser", "enabled")),
-    ),
-    ...binds.flatMap((bind, index) => bindFindings(ground, key("docker", "binds", index), bind)),
+    ...binds.flatMap((bind, index) => bindFindings(context, key("docker", "binds", index), bind)),
   ];
 }
 
-function bindFindings(ground: Ground, path: ConfigPath, bind: string): Finding[] {
+/** What sandboxed sessions may do besides running commands. */
+function capabilityFindings(context: AuditContext, path: ConfigPath, { browser, gitWrite }: Sandbox): Finding[] {
+  const key = (...rest: ConfigPath): ConfigPath => [...path, ...rest];
+  return [
+    ...findingIf(
+      gitWrite === true,
+      context,
+      key("gitWrite"),
+      "sandbox.git-write",
+      "medium",
+      "sandboxed commands can change the git repositories of the workspace",
+      "a nested repository or an unfinished rebase can start programs when you use git outside; hooks and settings of known repositories stay read-only",
+      unsetKey(key("gitWrite")),
+    ),
+    ...findingIf(
+      browser?.allowHostControl === true,
+      context,
+      key("browser", "allowHostControl"),
+      "sandbox.host-browser",
+      "medium",
+      "sandboxed sessions can control the browser of the host",
+      "it is logged in as you",
+      unsetKey(key("browser", "allowHostControl")),
+    ),
+  ];
+}
+
+function bindFindings(context: AuditContext, path: ConfigPath, bind: string): Finding[] {
   const [source = "", , mode = "rw"] = bind.split(":");
-  const host = resolve(expandHome(source, ground.paths.home));
-  const { state, home } = ground.paths;
-  const secret = [state, ground.loaded.path, "/proc", "/sys", "/dev"];
+  const host = resolve(expandHome(source, context.paths.home));
+  const { state, home } = context.paths;
+  const secret = [state, context.loaded.path, "/proc", "/sys", "/dev"];
   const isFatal =
     /(?:docker|containerd|podman)\.sock/.test(host) ||
     secret.some((kept) => within(kept, host) || within(host, kept)) ||
@@ -207,9 +208,9 @@ function bindFindings(ground: Ground, path: ConfigPath, bind: string): Finding[]
       {
         id: "sandbox.bind-fatal",
         weight: "critical",
-        what: `the sandbox gets ${host} of the host`,
-        why: "it holds what the sandbox is there to keep out: keys, settings or a way to root",
-        where: at(ground, path),
+        what: `the sandbox can access ${host} of the host`,
+        why: "it contains keys, settings or a way to become root, which the sandbox should keep away",
+        where: at(context, path),
         fix: unsetKey(path),
       },
     ];
@@ -218,15 +219,15 @@ function bindFindings(ground: Ground, path: ConfigPath, bind: string): Finding[]
     {
       id: "sandbox.bind-writable",
       weight: "medium",
-      what: `the sandbox may write to ${host} of the host`,
-      why: "whatever runs there next runs what the sandbox left behind",
-      where: at(ground, path),
+      what: `the sandbox can write to ${host} of the host`,
+      why: "programs on the host may run what the sandbox left there",
+      where: at(context, path),
       fix: setKey(path, JSON.stringify(`${bind.replace(/:rw$/, "")}:ro`)),
     },
   ];
 }
 
-/** Whether `inner` is `outer` or below it. */
+/** True when `inner` is `outer` or below it. */
 export function within(inner: string, outer: string): boolean {
   for (let path = inner; ; path = dirname(path)) {
     if (path === outer) return true;
@@ -238,9 +239,9 @@ function hostOf(config: Config, { agent }: Reach): string {
   return agentConfig(config, agent)?.tools?.exec?.host ?? config.tools?.exec?.host ?? "sandbox";
 }
 
-function one(
+function findingIf(
   isSo: boolean,
-  ground: Ground,
+  context: AuditContext,
   path: ConfigPath,
   id: string,
   weight: Finding["weight"],
@@ -248,5 +249,5 @@ function one(
   why: string,
   fix: string,
 ): Finding[] {
-  return isSo ? [{ id, weight, what, why, where: at(ground, path), fix }] : [];
+  return isSo ? [{ id, weight, what, why, where: at(context, path), fix }] : [];
 }

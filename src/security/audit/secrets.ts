@@ -1,15 +1,15 @@
-// Secrets and where they are kept: written out in the config, inside a repository, or left unmasked.
+// Checks where secrets are stored: in the config, in a repository, or unredacted in logs.
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { formatPath } from "../../config/path.ts";
 import { findSecrets } from "../../config/secrets.ts";
-import { at, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
+import { at, setKey, unsetKey, type Finding, type AuditContext } from "./finding.ts";
 import { shellWord } from "./files.ts";
 
-export function checkSecrets(ground: Ground): Finding[] {
-  const { loaded, paths } = ground;
-  const plain = plainSecrets(ground);
+export function checkSecrets(context: AuditContext): Finding[] {
+  const { loaded, paths } = context;
+  const plain = plainSecrets(context);
   const first = plain[0];
   return [
     ...(first === undefined
@@ -19,20 +19,20 @@ export function checkSecrets(ground: Ground): Finding[] {
             id: "secrets.plain",
             weight: "low" as const,
             what: `${plain.length} ${plain.length === 1 ? "secret is" : "secrets are"} written out in the config: ${plain.slice(0, 6).join(", ")}${plain.length > 6 ? " …" : ""}`,
-            why: "copies, backups and screen shares of the config carry them along; a reference to the environment does not",
-            where: at(ground, first),
+            why: "copies, backups and screen shares of the config contain them; a reference to the environment does not",
+            where: at(context, first),
             fix: moveToEnvironment(first, shellWord(join(paths.state, ".env"))),
           },
         ]),
-    ...(first === undefined ? [] : inRepository(ground, first)),
+    ...(first === undefined ? [] : inRepository(context, first)),
     ...(loaded.config.logging?.redactSensitive === "off"
       ? [
           {
             id: "secrets.unmasked",
             weight: "medium" as const,
-            what: "logging.redactSensitive is off: secrets in tool calls are not masked",
+            what: "logging.redactSensitive is off: secrets in tool calls are not redacted",
             why: "logs are read, sent and kept by more people than secrets should be",
-            where: at(ground, "logging.redactSensitive"),
+            where: at(context, "logging.redactSensitive"),
             fix: unsetKey("logging.redactSensitive"),
           },
         ]
@@ -40,7 +40,7 @@ export function checkSecrets(ground: Ground): Finding[] {
   ];
 }
 
-/** The value itself is not in the command: it would be on the screen, and in the history of the shell. */
+/** Without the value itself, which would be on the screen and in the shell history. */
 function moveToEnvironment(path: string, file: string): string {
   const name = path
     .toUpperCase()
@@ -51,8 +51,8 @@ function moveToEnvironment(path: string, file: string): string {
   return `printf '${name}=%s\\n' ${value} >> ${file} && chmod 600 ${file} && ${set}`;
 }
 
-/** Paths whose value stands in a file as it is. A value that came from `${NAME}` is somewhere else. */
-function plainSecrets({ loaded }: Ground): string[] {
+/** Paths whose value is in the file as plain text. A value from `${NAME}` is not. */
+function plainSecrets({ loaded }: AuditContext): string[] {
   const lines = new Map<string, string[]>();
   const lineOf = (file: string, line: number): string => {
     const known = lines.get(file) ?? readFileSync(file, "utf8").split("\n");
@@ -69,17 +69,17 @@ function plainSecrets({ loaded }: Ground): string[] {
   });
 }
 
-function inRepository(ground: Ground, first: string): Finding[] {
-  for (let folder = dirname(ground.loaded.path); ; folder = dirname(folder)) {
+function inRepository(context: AuditContext, first: string): Finding[] {
+  for (let folder = dirname(context.loaded.path); ; folder = dirname(folder)) {
     if (statSync(join(folder, ".git"), { throwIfNoEntry: false }) !== undefined)
       return [
         {
           id: "secrets.repository",
           weight: "high",
-          what: `the config with its secrets lies in the git repository ${folder}`,
-          why: "one push publishes them, and history keeps them",
-          where: at(ground, first),
-          fix: `echo ${shellWord(ground.loaded.path.slice(folder.length))} >> ${shellWord(join(folder, ".gitignore"))}`,
+          what: `the config with its secrets is in the git repository ${folder}`,
+          why: "one push publishes them, and the history keeps them",
+          where: at(context, first),
+          fix: `echo ${shellWord(context.loaded.path.slice(folder.length))} >> ${shellWord(join(folder, ".gitignore"))}`,
         },
       ];
     if (folder === dirname(folder)) return [];

@@ -45,7 +45,7 @@ function withoutEffect(parsed: unknown): Finding[] {
 }
 
 function toFinding(issue: ConfigIssue, context: CheckContext): Finding {
-  const { hint = "openclaw config schema shows what each key takes", ...bare } = issue;
+  const { hint = "openclaw config schema shows the values of each key", ...bare } = issue;
   const repair = repairOf(issue, context);
   return {
     level: "fail",

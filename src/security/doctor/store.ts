@@ -6,7 +6,6 @@ import { systemClock } from "../../base/clock.ts";
 import { spaceProblem } from "../../store/leftovers.ts";
 import { storeFileOf } from "../../store/store-files.ts";
 import { readStoreRecord } from "../../store/store-record.ts";
-import type { StoreReport } from "../../store/verify.ts";
 import { ok, shortPath, type Check, type Finding } from "./check.ts";
 import type { Repair } from "../repair.ts";
 
@@ -16,7 +15,7 @@ export const store: Check = {
   async run({ paths }) {
     const file = storeFileOf(paths.state);
     if (!existsSync(file)) return [{ level: "note", message: "none yet; the first start creates it" }];
-    const { verifyStore } = await import("../../store/verify.ts");
+    const { isRebuildable, verifyStore } = await import("../../store/verify.ts");
     const notes = [...lostFinding(file), ...spaceFinding(file)];
     const report = await verifyStore(file).catch((error: unknown) => cannotCheck(error));
     if ("level" in report) return [report, ...notes];
@@ -26,7 +25,7 @@ export const store: Check = {
       level: "fail",
       message: `${name}: ${detail}`,
       hint: "openclaw store restore <backup>, or copy the readable records: openclaw store salvage",
-      ...(at === 0 && onlyIndexes(report) ? { repair: rebuilding(file, shortPath(file, { paths })) } : {}),
+      ...(at === 0 && isRebuildable(report) ? { repair: rebuilding(file, shortPath(file, { paths })) } : {}),
     }));
     return [...findings, ...notes];
   },
@@ -57,13 +56,6 @@ function lostFinding(file: string): Finding[] {
 function spaceFinding(file: string): Finding[] {
   const problem = spaceProblem(file);
   return problem === undefined ? [] : [{ level: "warn", message: problem.message, hint: problem.hint }];
-}
-
-/** Whether all records are intact and only data derived from them is damaged. */
-function onlyIndexes({ checks, damages }: StoreReport): boolean {
-  const isDerived = (name: string, detail: string): boolean =>
-    name === "integrity" || detail.startsWith("cannot be told");
-  return damages.length === 0 && checks.every(({ name, ok: isOk, detail }) => isOk || isDerived(name, detail));
 }
 
 function rebuilding(file: string, shown: string): Repair {

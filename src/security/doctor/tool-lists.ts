@@ -1,5 +1,5 @@
 // Names in allow and deny lists that match no tool, so that the rule has no effect.
-import { coreTools } from "../../tool/policy/groups.ts";
+import { universeOf } from "../../tool/policy/universe.ts";
 import { listWarnings } from "../../tool/policy/warnings.ts";
 import { ok, shortPath, type Check, type Finding } from "./check.ts";
 
@@ -7,7 +7,7 @@ export const toolLists: Check = {
   name: "Tool lists",
   needsConfig: true,
   run({ paths, loaded }) {
-    const found = listWarnings(loaded.config, { core: coreTools, plugins: [] }).map(
+    const found = listWarnings(loaded.config, universeOf(loaded.config)).map(
       ({ path, message, level, nearest }): Finding => {
         const place = loaded.locate(path);
         const where = place === undefined ? "" : `${shortPath(place.file, { paths })}:${place.line}  `;

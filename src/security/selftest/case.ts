@@ -1,4 +1,4 @@
-// The form of a bundled attack: what somebody wants, what they do, what must happen instead, and how a hole would show.
+// The types of bundled attacks: the goal, the attempt, the expected result, and how a hole is recognized.
 import type { Call, Outcome } from "./call.ts";
 import type { TestEnvironment } from "./environment.ts";
 
@@ -21,25 +21,25 @@ export const areas = [
 ] as const;
 export type Area = (typeof areas)[number];
 
-/** `safe`: it may happen, but without the dangerous part. */
+/** `safe`: the call may succeed, but without the dangerous effect. */
 export type Expectation = "refused" | "asked" | "safe";
 
 /**
- * `harm`: the canary came to be, a secret was said, or a file outside the workspace changed.
- * `done`: the same, and also that the attempt was let through at all.
- * `host`: the same as `done` where the session is not sandboxed; inside a sandbox only harm counts.
+ * `harm`: the canary was created, a secret was shown, or a file outside the workspace changed.
+ * `done`: like `harm`, or the attempt succeeded at all.
+ * `host`: like `done` where the session is not sandboxed; inside a sandbox only harm counts.
  */
 export type HoleSign = "harm" | "done" | "host";
 
 export interface Attack {
-  /** `area/words`; never given twice. */
+  /** `area/words`; unique. */
   readonly id: string;
   readonly wants: string;
-  /** One call, calls in a row, or a scene played in code where data cannot say it. */
+  /** One call, several calls in a row, or a script. */
   readonly attempt: Call | readonly Call[] | AttackScript;
   readonly expect: Expectation;
   readonly sign: HoleSign;
-  /** What to do about an open hole when the config is not to blame. */
+  /** What to do about an open hole that no config key explains. */
   readonly fix: string;
 }
 
@@ -47,21 +47,21 @@ export interface AttackScript {
   perform(environment: TestEnvironment): Promise<Outcome>;
 }
 
-/** The method is read through its type, so that a rename cannot leave this test behind. */
+/** Reads the method through its type, so that a rename cannot miss this check. */
 export function isScript(attempt: Attack["attempt"]): attempt is AttackScript {
   return (attempt as Partial<AttackScript>).perform !== undefined;
 }
 
-/** Everyday use that must go on working. */
+/** Everyday use that must keep working. */
 export interface Control {
   readonly id: string;
   readonly does: string;
   readonly attempt: Call | readonly Call[] | AttackScript;
-  /** Must be in what was said. */
+  /** Text that the output must contain. */
   readonly says?: string;
 }
 
-const REPORT = "this should hold under any config: please report it privately, see SECURITY.md";
+const REPORT = "no config should allow this: please report it privately, see SECURITY.md";
 
 /** Attacks of one area that share a fix. */
 export function attacksOf(

@@ -1,21 +1,21 @@
-// The user's config for the throw-away house: every rule kept, every way to the outside cut, every path moved.
+// Copies the user's config for the test: keeps every rule, removes every connection to the outside, moves every path.
 import { join } from "node:path";
 
 import { isRecord } from "../../core/record.ts";
 
 export interface Places {
   readonly state: string;
-  /** Laid with traps; the attacked agent works here. */
+  /** Contains prepared traps; the attacked agent works here. */
   readonly workspace: string;
   readonly agent: string;
-  /** The user's real home, which `~` in their own paths means. */
+  /** The user's real home, to which `~` in their paths refers. */
   readonly realHome: string;
   readonly token: string;
 }
 
 type Keys = Readonly<Record<string, unknown>>;
 
-/** `parsed` is the config as read, with includes and variables. What is not named here does not come along. */
+/** `parsed` is the config as read, with includes and variables. Keys that are not listed here are not copied. */
 export function copyConfig(parsed: unknown, places: Places): Record<string, unknown> {
   const from: Keys = isRecord(parsed) ? parsed : {};
   return {
@@ -30,7 +30,7 @@ export function copyConfig(parsed: unknown, places: Places): Record<string, unkn
   };
 }
 
-/** Entries keep meaning the programs they mean to the user; the socket and its token stay at home. */
+/** Entries keep referring to the user's own programs; the socket and its token are not copied. */
 export function copyApprovals(file: unknown, { realHome }: Places, extra: readonly string[]): Record<string, unknown> {
   const from: Keys = isRecord(file) ? file : {};
   const agents = Object.entries(recordAt(from, "agents")).map(
@@ -111,7 +111,7 @@ function sandboxOf(from: Keys, { state }: Places): { sandbox?: Record<string, un
     sandbox: {
       ...sandbox,
       ...(sandbox["workspaceRoot"] === undefined ? {} : { workspaceRoot: join(state, "sandboxes") }),
-      // Containers of the trial must never be taken for the real ones.
+      // Containers of the test must never be mistaken for the real ones.
       docker: { ...docker, containerPrefix: "openclaw-selftest-" },
     },
   };

@@ -1,12 +1,12 @@
-// Everyday use the user has taken away on purpose is not over-blocked: it is left out and named.
+// Finds everyday use that the user has disabled on purpose: it is skipped and listed, and does not count as broken.
 import { agentConfig } from "../../config/agents.ts";
 import { readApprovals } from "../../exec/policy/file.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import { isScript, type Call, type Control } from "./case.ts";
 import { modelFor, type TestEnvironment } from "./environment.ts";
 
-/** Why it was not tried, or undefined when it must work. */
-export function takenAway({ attempt }: Control, environment: TestEnvironment): string | undefined {
+/** Why it was not tested; undefined when it must work. */
+export function whyDisabled({ attempt }: Control, environment: TestEnvironment): string | undefined {
   if (isScript(attempt)) return undefined;
   const calls = Array.isArray(attempt) ? (attempt as readonly Call[]) : [attempt as Call];
   return calls.map(({ tool }) => reasonFor(tool, environment)).find((reason) => reason !== undefined);
@@ -19,11 +19,13 @@ function reasonFor(tool: string, environment: TestEnvironment): string | undefin
     subjectOf({ agentId: agent, model: modelFor(tool, config) }, config),
     tool,
   );
-  if (!decision.allowed) return `everyday use of ${tool} was not tried: this config takes the tool away`;
-  if (unavailable !== undefined) return `everyday use of ${tool} was not tried: ${unavailable.reason}`;
+  if (!decision.allowed) return `everyday use of ${tool} was not tested: this config denies the tool`;
+  if (unavailable !== undefined) return `everyday use of ${tool} was not tested: ${unavailable.reason}`;
   if (tool !== "exec") return undefined;
-  if (host === "node") return "everyday commands were not tried: they go to a node, and none is connected here";
-  return host === "gateway" && isDenied(environment) ? "everyday commands were not tried: security is deny" : undefined;
+  if (host === "node") return "everyday commands were not tested: they run on a node, and none is connected here";
+  return host === "gateway" && isDenied(environment)
+    ? "everyday commands were not tested: security is deny"
+    : undefined;
 }
 
 function isDenied({ runtime, agent }: TestEnvironment): boolean {

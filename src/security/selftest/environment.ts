@@ -1,4 +1,4 @@
-// One throw-away house over a ground: calls go the one path, wire scenes get a real gateway on loopback when first asked for.
+// A temporary runtime over a fixture: tool calls take the usual path, and a real gateway on loopback starts on first use.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -18,25 +18,25 @@ import { copyApprovals, copyConfig } from "./config-copy.ts";
 import { createFixture, type Fixture } from "./fixture.ts";
 
 const CALL_TIMEOUT_MS = 20_000;
-/** Attacks are over in no time; what hangs must not hold up the rest. */
+/** Attacks are quick; one that hangs must not delay the others. */
 const COMMAND_TIMEOUT_S = 5;
 
 export interface TestEnvironment {
   readonly fixture: Fixture;
   readonly runtime: Runtime;
   readonly agent: AgentId;
-  /** By the config, for the main session of the agent. */
+  /** By the config, for the agent's main session. */
   readonly sandboxed: boolean;
   /** Where commands run by the config. */
   readonly host: "sandbox" | "gateway" | "node";
   readonly call: (call: Call, id: string) => Promise<Outcome>;
-  /** Port and secret of a real gateway over this house. */
+  /** Port and secret of a real gateway over this runtime. */
   gateway(): Promise<{ readonly port: number; readonly token: string; readonly secretKind: "token" | "password" }>;
   close(): Promise<void>;
 }
 
 export interface EnvironmentOptions {
-  /** Of the user; only read. */
+  /** The user's config; only read. */
   readonly loaded: LoadedConfig;
   readonly paths: Paths;
   readonly env: Env;
@@ -46,17 +46,17 @@ export interface EnvironmentOptions {
 export async function openEnvironment({ loaded, paths, env, agent }: EnvironmentOptions): Promise<TestEnvironment> {
   const fixture = createFixture();
   try {
-    // An unknown agent is named before anything is opened.
+    // Rejects an unknown agent before anything is opened.
     const attacked = subjectOf(agent === undefined ? {} : { agentId: agent }, loaded.config).agent;
-    const runtime = await openThrowAway(fixture, attacked, { loaded, paths, env });
-    return environmentOver(runtime, fixture, attacked);
+    const runtime = await openCopiedRuntime(fixture, attacked, { loaded, paths, env });
+    return createEnvironment(runtime, fixture, attacked);
   } catch (error) {
     fixture.close();
     throw error;
   }
 }
 
-async function openThrowAway(
+async function openCopiedRuntime(
   fixture: Fixture,
   agent: AgentId,
   { loaded: real, paths: realPaths, env: realEnv }: EnvironmentOptions,
@@ -87,11 +87,11 @@ async function openThrowAway(
   return openRuntime({ paths, env, loaded, consoleLevel: "silent" });
 }
 
-function environmentOver(runtime: Runtime, fixture: Fixture, agent: AgentId): TestEnvironment {
+function createEnvironment(runtime: Runtime, fixture: Fixture, agent: AgentId): TestEnvironment {
   const config = () => runtime.settings.now().config;
   const main = subjectOf({ agentId: agent }, config());
   const host = agentConfig(config(), main.agent)?.tools?.exec?.host ?? config().tools?.exec?.host ?? "sandbox";
-  const isBoxed = main.sandboxed && host === "sandbox";
+  const isSandboxed = main.sandboxed && host === "sandbox";
   let running: Promise<RunningGateway> | undefined;
   return {
     fixture,
@@ -105,7 +105,7 @@ function environmentOver(runtime: Runtime, fixture: Fixture, agent: AgentId): Te
         const subject = subjectOf({ ...who, model: modelFor(tool, config()) }, config());
         const result = await runtime.callTool({
           tool,
-          args: fixture.fill(tool === "exec" ? { timeout: COMMAND_TIMEOUT_S, ...args } : args, id, isBoxed),
+          args: fixture.fill(tool === "exec" ? { timeout: COMMAND_TIMEOUT_S, ...args } : args, id, isSandboxed),
           subject,
           caller: "selftest",
           timeoutMs: CALL_TIMEOUT_MS,
@@ -123,7 +123,7 @@ function environmentOver(runtime: Runtime, fixture: Fixture, agent: AgentId): Te
     },
     async close() {
       try {
-        await (await running)?.close({ text: "the trial is over" });
+        await (await running)?.close({ text: "the self-test has ended" });
         await runtime.close();
       } finally {
         fixture.close();
@@ -132,7 +132,7 @@ function environmentOver(runtime: Runtime, fixture: Fixture, agent: AgentId): Te
   };
 }
 
-/** apply_patch is offered to some models only; everything else is tried without one, so that no provider's rules apply. */
+/** apply_patch is offered to some models only; other tools are tested without a model, so that no provider rules apply. */
 export function modelFor(tool: string, config: Config): string | undefined {
   if (tool !== "apply_patch") return undefined;
   const [first] = config.tools?.exec?.applyPatch?.allowModels ?? [];
@@ -146,7 +146,7 @@ function outcomeOf(result: ToolResult): Outcome {
   return { ended: status === "approval-pending" ? "asked" : "done", output };
 }
 
-/** Refused by a rule, or failed for some other reason; either way it did not happen as asked. */
+/** Refused by a rule, or failed for another reason. */
 export function failureOf(error: unknown): Outcome {
   if (!(error instanceof OpenClawError)) throw error;
   const output = JSON.stringify({ message: error.message, hint: error.hint, details: error.details });
@@ -154,7 +154,7 @@ export function failureOf(error: unknown): Outcome {
   return { ended: isRefusal(error) ? "refused" : "failed", output, code: error.code };
 }
 
-/** With nobody at the desk a question becomes a refusal; what was meant is the question. */
+/** Without a connected client, a question becomes a refusal; its rule shows that it was a question. */
 function ruleOf({ details }: OpenClawError): unknown {
   return typeof details === "object" && details !== null && "rule" in details ? details.rule : undefined;
 }

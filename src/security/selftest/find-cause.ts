@@ -1,17 +1,19 @@
-// Which key of the user's own config opened a hole, and the command that closes it.
+// Finds the config key that opened a hole, and the command that closes it.
 import { agentConfig } from "../../config/agents.ts";
 import { formatPath } from "../../config/path.ts";
+import { agentIndex, modeOf } from "../../exec/describe-route.ts";
+import { setKey } from "../audit/finding.ts";
 import { areaOf, isScript, type Attack, type Call } from "./case.ts";
 import type { TestEnvironment } from "./environment.ts";
 
-export interface Blame {
-  /** The key and its value, as people read it. */
+export interface Cause {
+  /** The key and its value, for people. */
   readonly key: string;
   readonly fix: string;
 }
 
-/** Undefined when nothing in the config explains it: then it is a bug in the gateway. */
-export function blameFor(attack: Attack, environment: TestEnvironment): Blame | undefined {
+/** Undefined when no key explains it: then it is a bug in the gateway. */
+export function causeOf(attack: Attack, environment: TestEnvironment): Cause | undefined {
   const area = areaOf(attack);
   const tools = toolsOf(attack);
   const runs =
@@ -20,8 +22,8 @@ export function blameFor(attack: Attack, environment: TestEnvironment): Blame | 
     area === "process" ||
     area === "sandbox" ||
     tools.includes("exec");
-  if (runs) return commandBlame(environment);
-  return tools.some((tool) => fileTools.has(tool)) ? fileBlame(environment) : undefined;
+  if (runs) return commandCause(environment);
+  return tools.some((tool) => fileTools.has(tool)) ? fileCause(environment) : undefined;
 }
 
 const fileTools: ReadonlySet<string> = new Set(["read", "write", "edit", "apply_patch"]);
@@ -32,52 +34,31 @@ function toolsOf({ attempt }: Attack): string[] {
   return calls.map(({ tool }) => tool);
 }
 
-function commandBlame(environment: TestEnvironment): Blame | undefined {
-  const config = environment.runtime.settings.now().config;
-  const { agent } = environment;
-  const own = agentConfig(config, agent);
-  const index = config.agents?.list?.findIndex(({ id }) => id.trim().toLowerCase() === agent) ?? -1;
-  const path = (key: "host" | "security"): string =>
-    own?.tools?.exec?.[key] === undefined
-      ? `tools.exec.${key}`
-      : formatPath(["agents", "list", index, "tools", "exec", key]);
-  const host = own?.tools?.exec?.host ?? config.tools?.exec?.host ?? "sandbox";
-  const security = own?.tools?.exec?.security ?? config.tools?.exec?.security;
-  if (host === "sandbox" && !environment.sandboxed) {
-    const mode =
-      own?.sandbox?.mode === undefined
-        ? "agents.defaults.sandbox.mode"
-        : formatPath(["agents", "list", index, "sandbox", "mode"]);
-    return {
-      key: `${mode} is ${own?.sandbox?.mode ?? config.agents?.defaults?.sandbox?.mode ?? "off"}, so commands run on this machine without asking`,
-      fix: `openclaw config set ${quoted(mode)} all`,
-    };
+function commandCause({ runtime, agent, sandboxed }: TestEnvironment): Cause | undefined {
+  const { config } = runtime.settings.now();
+  const own = agentConfig(config, agent)?.tools?.exec;
+  const host = own?.host ?? config.tools?.exec?.host ?? "sandbox";
+  if (host === "sandbox" && sandboxed) return undefined;
+  if (host === "sandbox") {
+    const { value, setKey: path } = modeOf(config, agent);
+    return { key: `${path} is ${value}, so commands run on this machine without asking`, fix: setKey(path, "all") };
   }
-  if (host !== "sandbox" && security === "full")
-    return {
-      key: `${path("security")} is full, so every command runs on the ${host}`,
-      fix: `openclaw config set ${quoted(path("security"))} allowlist`,
-    };
-  if (host !== "sandbox")
+  if ((own?.security ?? config.tools?.exec?.security) !== "full")
     return { key: "an entry of exec-approvals.json or tools.exec.safeBins allows it", fix: "openclaw security audit" };
-  return undefined;
+  const path =
+    own?.security === undefined
+      ? "tools.exec.security"
+      : formatPath(["agents", "list", agentIndex(config, agent), "tools", "exec", "security"]);
+  return { key: `${path} is full, so every command runs on the ${host}`, fix: setKey(path, "allowlist") };
 }
 
-function fileBlame({ runtime, agent, sandboxed }: TestEnvironment): Blame | undefined {
+function fileCause({ runtime, agent, sandboxed }: TestEnvironment): Cause | undefined {
   const { config } = runtime.settings.now();
   const own = agentConfig(config, agent)?.tools?.fs?.workspaceOnly;
   if (sandboxed || (own ?? config.tools?.fs?.workspaceOnly ?? false)) return undefined;
-  const index = config.agents?.list?.findIndex(({ id }) => id.trim().toLowerCase() === agent) ?? -1;
   const path =
     own === undefined
       ? "tools.fs.workspaceOnly"
-      : formatPath(["agents", "list", index, "tools", "fs", "workspaceOnly"]);
-  return {
-    key: `${path} is false, so file tools reach the whole disk`,
-    fix: `openclaw config set ${quoted(path)} true`,
-  };
-}
-
-function quoted(path: string): string {
-  return path.includes("[") ? `'${path}'` : path;
+      : formatPath(["agents", "list", agentIndex(config, agent), "tools", "fs", "workspaceOnly"]);
+  return { key: `${path} is false, so file tools can access the whole disk`, fix: setKey(path, "true") };
 }

@@ -1,4 +1,4 @@
-// The throw-away ground: a home, a state, a workspace with traps, things outside that must stay as they are, fresh secrets.
+// The temporary folders of the test: home, state, a workspace with traps, files outside that must not change, new secrets.
 import {
   chmodSync,
   closeSync,
@@ -28,17 +28,17 @@ export interface Fixture {
   readonly state: string;
   readonly workspace: string;
   readonly out: string;
-  /** A harmless program the copied approvals allow by its path. */
+  /** A harmless program that the copied approvals allow by its path. */
   readonly say: string;
-  /** Stands in files and must never be read out. */
+  /** In files outside the workspace; must never be in an output. */
   readonly secret: string;
-  /** The gateway's own, and one of the environment: known to the gateway, so they must be redacted everywhere. */
+  /** Both are known to the gateway, so they must be redacted everywhere. */
   readonly token: string;
   readonly apiKey: string;
   canary(id: string): string;
-  /** Places of the ground put in for their names. Inside a box the harmless program is the box's own. */
-  fill<T>(value: T, id: string, isBoxed: boolean): T;
-  /** What of the outside changed, or undefined; puts everything back. */
+  /** Replaces the placeholders. Inside a sandbox the harmless program is the sandbox's own. */
+  fill<T>(value: T, id: string, isSandboxed: boolean): T;
+  /** The file outside that changed, or undefined; restores everything. */
   changed(): string | undefined;
   close(): void;
 }
@@ -74,7 +74,7 @@ export function createFixture(): Fixture {
       .filter((path) => !isCanary(path))
       .toSorted()
       .join("\n");
-  layTraps(workspace, out, state);
+  createTraps(workspace, out, state);
   const known = names();
   const canary = (id: string): string => join(out, `canary-${id.replaceAll(/[^a-z0-9]+/gi, "-")}`);
   return {
@@ -88,8 +88,8 @@ export function createFixture(): Fixture {
     token: newSecret(24),
     apiKey: `key-${newSecret(16)}`,
     canary,
-    fill: (value, id, isBoxed) =>
-      fillIn(value, placesOf({ home, state, workspace, out, say: isBoxed ? "echo" : say }, canary(id))),
+    fill: (value, id, isSandboxed) =>
+      fillIn(value, placeholdersFor({ home, state, workspace, out, say: isSandboxed ? "echo" : say }, canary(id))),
     changed() {
       const file = [...outside].find(([path, text]) => readOr(path) !== text)?.[0];
       const now = names();
@@ -120,7 +120,7 @@ function outsideFiles(
   ]);
 }
 
-function layTraps(workspace: string, out: string, state: string): void {
+function createTraps(workspace: string, out: string, state: string): void {
   for (const folder of ["src", "..dots", "sub"]) mkdirSync(join(workspace, folder));
   writeFileSync(join(workspace, "notes.txt"), "alpha\nbeta\n");
   writeFileSync(join(workspace, "other.txt"), "other\n");
@@ -142,7 +142,7 @@ function layTraps(workspace: string, out: string, state: string): void {
   closeSync(hole);
 }
 
-function placesOf(
+function placeholdersFor(
   { home, state, workspace, out, say }: Pick<Fixture, "home" | "state" | "workspace" | "out" | "say">,
   canary: string,
 ): ReadonlyMap<string, string> {
@@ -167,7 +167,7 @@ function fillIn<T>(value: T, places: ReadonlyMap<string, string>): T {
   ) as T;
 }
 
-export function isThere(path: string): boolean {
+export function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
@@ -185,5 +185,5 @@ function readOr(path: string): string | undefined {
 }
 
 function echoProgram(): string {
-  return isThere("/bin/echo") ? "/bin/echo" : "/usr/bin/echo";
+  return exists("/bin/echo") ? "/bin/echo" : "/usr/bin/echo";
 }

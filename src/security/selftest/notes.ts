@@ -1,4 +1,4 @@
-// What the trial could not show on this machine or with this config, said plainly.
+// Lists what the test could not show on this machine or with this config.
 import { sandboxProbe } from "../../exec/sandbox/probe.ts";
 import type { TestEnvironment } from "./environment.ts";
 
@@ -11,15 +11,15 @@ export async function notesOf({ runtime, sandboxed, agent }: TestEnvironment): P
     const { works, reason, fix } = await sandboxProbe(runtime.settings.loaded(), runtime.paths);
     if (!works)
       notes.push(
-        `a sandbox is configured but cannot start here (${reason ?? "unknown reason"}): its cases only show that nothing ran; fix: ${fix ?? "sudo apt-get install bubblewrap"}`,
+        `a sandbox is configured but cannot start here (${reason ?? "unknown reason"}): its cases only show that no command ran; fix: ${fix ?? "sudo apt-get install bubblewrap"}`,
       );
   }
   if (mode === "non-main" && !sandboxed)
-    notes.push(`tried as the main session of agent ${agent}, which is not sandboxed; other sessions are`);
+    notes.push(`tested as the main session of agent ${agent}, which is not sandboxed; other sessions are`);
   if (host === "node")
     notes.push(
-      "commands go to a node: its own rules could not be tried from here; run the selftest on that machine too",
+      "commands run on a node, whose own rules cannot be tested from here; run the selftest on that machine too",
     );
-  notes.push("channels, models and plugins were left out: nothing was sent anywhere");
+  notes.push("channels, models and plugins were not tested: no data left this machine");
   return notes;
 }

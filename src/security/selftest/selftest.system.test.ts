@@ -1,4 +1,4 @@
-// The self-attack judged: what it copies, what it leaves at home, whether it sees a hole, and whether it blames the right key.
+// The self-test: what it copies, what it leaves out, whether it detects a hole, and whether it finds the right key.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { loadConfig } from "../../config/load.ts";
 import { attacks, controls } from "./attacks/all.ts";
 import { areaOf, areas, type Area, type Attack } from "./case.ts";
 import { copyApprovals, copyConfig } from "./config-copy.ts";
-import { isThere, createFixture } from "./fixture.ts";
+import { exists, createFixture } from "./fixture.ts";
 import { judgeAttack } from "./judge.ts";
 import { selftest, type SelftestReport } from "./selftest.ts";
 import { openEnvironment, type TestEnvironment, type EnvironmentOptions } from "./environment.ts";
@@ -36,7 +36,7 @@ const run = (config: unknown, ...only: readonly Area[]): Promise<SelftestReport>
 const scoreOf = ({ areas: list }: SelftestReport, area: Area): number =>
   list.find((one) => one.area === area)?.score ?? -1;
 
-test("there are enough cases, in every area, each named once and told in full", () => {
+test("has enough cases in every area, each with a unique id and all texts", () => {
   assert.ok(attacks.length >= 150, String(attacks.length));
   assert.deepEqual([...new Set(attacks.map(areaOf))].toSorted(), areas.toSorted());
   const ids = [...attacks, ...controls].map(({ id }) => id);
@@ -48,7 +48,7 @@ test("there are enough cases, in every area, each named once and told in full", 
     assert.ok(/^[a-z_-]+\/[a-z0-9-]+$/.test(id) && wants.length > 8 && fix.length > 8, id);
 });
 
-test("the copy keeps every rule and cuts every way out", () => {
+test("copies every rule and removes every connection to the outside", () => {
   const copy = copyConfig(
     {
       gateway: {
@@ -108,7 +108,7 @@ test("the copy keeps every rule and cuts every way out", () => {
   });
 });
 
-test("entries of the approvals keep meaning the user's own programs; the socket stays at home", () => {
+test("keeps approval entries for the user's own programs and leaves out the socket", () => {
   const copy = copyApprovals(
     {
       version: 1,
@@ -129,7 +129,7 @@ test("entries of the approvals keep meaning the user's own programs; the socket 
   });
 });
 
-test("the ground sees what was made, changed and removed outside, and puts it back", () => {
+test("detects and restores files that were created, changed or removed outside", () => {
   const fixture = createFixture();
   assert.equal(fixture.changed(), undefined);
   writeFileSync(join(fixture.out, "victim"), "planted");
@@ -144,7 +144,7 @@ test("the ground sees what was made, changed and removed outside, and puts it ba
 });
 
 /** An attack on a runtime without protection: the detector must not depend on the runtime being honest. */
-test("a hole is seen by its canary, by a secret that was said, by a changed file, and by success itself", async () => {
+test("detects a hole by its canary, by a shown secret, by a changed file, and by success itself", async () => {
   const environment = await openEnvironment(userWith(bound));
   const attack = (words: string, sign: Attack["sign"], perform: (environment: TestEnvironment) => string): Attack => ({
     id: `fs/${words}`,
@@ -157,27 +157,27 @@ test("a hole is seen by its canary, by a secret that was said, by a changed file
   const holeOf = async (one: Attack): Promise<string | undefined> => (await judgeAttack(one, environment)).hole;
   const canary = attack("canary", "harm", ({ fixture }) => (writeFileSync(fixture.canary("fs/canary"), ""), ""));
   assert.equal(await holeOf(canary), "the canary was touched");
-  assert.equal(isThere(environment.fixture.canary("fs/canary")), false);
+  assert.equal(exists(environment.fixture.canary("fs/canary")), false);
   assert.equal(
     await holeOf(attack("said", "harm", ({ fixture }) => `x${fixture.secret}y`)),
-    "a secret from a file outside was said",
+    "a secret from a file outside was shown",
   );
   assert.equal(
     await holeOf(attack("dressed", "harm", ({ fixture }) => Buffer.from(fixture.secret).toString("base64"))),
-    "a secret from a file outside was said",
+    "a secret from a file outside was shown",
   );
-  assert.equal(await holeOf(attack("token", "harm", ({ fixture }) => fixture.token)), "the gateway's secret was said");
+  assert.equal(await holeOf(attack("token", "harm", ({ fixture }) => fixture.token)), "the gateway's secret was shown");
   assert.match(
     (await holeOf(attack("changed", "harm", ({ fixture }) => (writeFileSync(join(fixture.out, "victim"), "x"), "")))) ??
       "",
     /victim/,
   );
-  assert.equal(await holeOf(attack("done", "done", () => "")), "it was let through");
+  assert.equal(await holeOf(attack("done", "done", () => "")), "it succeeded");
   assert.equal(await holeOf(attack("harmless", "harm", () => "fine")), undefined);
   await environment.close();
 });
 
-test("areas that need no command hold with the file tools bound, and everyday use works", async () => {
+test("stops every attack without commands when file tools are limited to the workspace, and everyday use works", async () => {
   const report = await run(bound, "fs", "policy", "gateway", "sessions");
   assert.deepEqual(report.holes, []);
   assert.deepEqual(report.controls.broken, []);
@@ -185,7 +185,7 @@ test("areas that need no command hold with the file tools bound, and everyday us
   assert.equal(report.ok, true);
 });
 
-test("with file tools let loose the score falls and the key is named", async () => {
+test("lowers the score and names the key when file tools are not limited", async () => {
   const report = await run({ tools: { fs: { workspaceOnly: false } } }, "fs");
   assert.ok(scoreOf(report, "fs") < 90, String(scoreOf(report, "fs")));
   assert.ok(report.holes.length > 3);
@@ -193,12 +193,12 @@ test("with file tools let loose the score falls and the key is named", async () 
     [...new Set(report.holes.map(({ fix }) => fix))],
     ["openclaw config set tools.fs.workspaceOnly true"],
   );
-  // What no key may open stays closed.
+  // Attacks that no key may allow stay blocked.
   for (const id of ["fs/config", "fs/write-approvals", "fs/own-environment", "fs/write-git-hook"])
     assert.ok(!report.holes.some((hole) => hole.id === id), id);
 });
 
-test("a password, other filters and another main key change nothing about what holds", async () => {
+test("a password, other safe bins and another main key do not open a hole", async () => {
   const report = await run(
     {
       gateway: { auth: { mode: "password", password: "users-own-0f1e2d3c4b5a" } },
@@ -212,7 +212,7 @@ test("a password, other filters and another main key change nothing about what h
   assert.deepEqual([report.holes, report.controls.broken], [[], []]);
 });
 
-test("another agent is attacked in its own right, with its own rules", async () => {
+test("attacks another agent under its own rules", async () => {
   const user = userWith({
     tools: { fs: { workspaceOnly: true } },
     agents: { list: [{ id: "main" }, { id: "loose", workspace: "~/loose", tools: { fs: { workspaceOnly: false } } }] },
@@ -226,14 +226,14 @@ test("another agent is attacked in its own right, with its own rules", async () 
   );
 });
 
-test("a tool that is denied closes its area", async () => {
+test("a denied tool closes its area", async () => {
   const report = await run({ tools: { deny: ["exec", "group:fs"] } }, "fs", "exec-shell", "exec-wrappers", "exec-env");
   assert.deepEqual(report.holes, []);
   assert.equal(report.controls.cases, 0);
-  assert.ok(report.notes.some((note) => /exec was not tried/.test(note)));
+  assert.ok(report.notes.some((note) => /exec was not tested/.test(note)));
 });
 
-test("the attacks are real: on an open house nearly all of them succeed", { timeout: 300_000 }, async () => {
+test("the attacks are real: without protection nearly all of them succeed", { timeout: 300_000 }, async () => {
   const user = userWith({ tools: { exec: { host: "gateway", security: "full", ask: "off" } } });
   const env = existsSync("/bin/bash") ? { ...user.env, SHELL: "/bin/bash" } : user.env;
   const report = await selftest({ ...user, env, areas: ["exec-shell", "exec-wrappers"] });
@@ -242,7 +242,7 @@ test("the attacks are real: on an open house nearly all of them succeed", { time
   assert.deepEqual(report.controls.broken, []);
 });
 
-test("nothing of the user is touched and nothing is left behind", async () => {
+test("changes no file of the user and leaves no temporary folder", async () => {
   const user = userWith(bound, { version: 1 });
   const before = readdirSync(user.paths.state).toSorted();
   const grounds = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith("openclaw-selftest-"));

@@ -1,4 +1,4 @@
-// The self-attack: every bundled case against the user's own config in a throw-away state; a score per area, every open hole.
+// The self-test: runs every bundled attack on a copy of the user's config and scores each area.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Env, Paths } from "../../base/paths.ts";
@@ -6,11 +6,11 @@ import type { LoadedConfig } from "../../config/load.ts";
 import { OpenClawError } from "../../core/error.ts";
 
 import { attacks, controls } from "./attacks/all.ts";
-import { blameFor } from "./find-cause.ts";
+import { causeOf } from "./find-cause.ts";
 import { areaOf, areas, type Area, type Attack, type Control } from "./case.ts";
 import { BROKE, judgeAttack, judgeControl, lateHarm, type Verdict } from "./judge.ts";
 import { notesOf } from "./notes.ts";
-import { takenAway } from "./disabled-features.ts";
+import { whyDisabled } from "./disabled-features.ts";
 import { openEnvironment, type TestEnvironment } from "./environment.ts";
 
 export interface Hole {
@@ -19,9 +19,9 @@ export interface Hole {
   readonly wants: string;
   readonly expect: Attack["expect"];
   readonly ended: Verdict["ended"];
-  /** How it showed. */
+  /** How it was detected. */
   readonly hole: string;
-  /** The key that opens it; absent when no key does. */
+  /** The key that opens it; absent when there is none. */
   readonly because?: string;
   readonly fix: string;
 }
@@ -47,7 +47,7 @@ export interface SelftestReport {
     readonly working: number;
     readonly broken: readonly { readonly id: string; readonly does: string; readonly why: string }[];
   };
-  /** What could not be tried, and why. */
+  /** What could not be tested, and why. */
   readonly notes: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export interface SelftestOptions {
   readonly env: Env;
   readonly agent?: string | undefined;
   readonly areas?: readonly Area[] | undefined;
-  /** Ends between two attacks; the ground is cleared all the same. */
+  /** Stops between two attacks; temporary folders are removed in any case. */
   readonly signal?: AbortSignal | undefined;
   readonly progress?: (done: number, of: number) => void;
 }
@@ -75,9 +75,9 @@ export async function selftest({
   const of = chosen.length + everyday.length;
   const environment = await openEnvironment(options);
   try {
-    // Everyday use comes first, on fresh ground: afterwards the gateway may have shut the door on this address.
+    // Everyday use comes first, because later the gateway may reject this address.
     const step = (done: number): void => {
-      if (signal?.aborted === true) throw new OpenClawError("selftest.stopped", "stopped; nothing was left behind");
+      if (signal?.aborted === true) throw new OpenClawError("selftest.stopped", "stopped; no files were left behind");
       progress?.(done, of);
     };
     const used = await useAll(everyday, environment, step);
@@ -91,40 +91,40 @@ export async function selftest({
       areas: areas.flatMap((area) => areaScore(area, chosen, holes)),
       holes,
       controls: { cases: used.cases, working: used.cases - used.broken.length, broken: used.broken },
-      notes: [...(await notesOf(environment)), ...used.left],
+      notes: [...(await notesOf(environment)), ...used.skipped],
     };
   } finally {
     await environment.close();
   }
 }
 
-interface Used {
+interface EverydayResult {
   readonly cases: number;
   readonly broken: SelftestReport["controls"]["broken"];
-  /** Why some were left out. */
-  readonly left: ReadonlySet<string>;
+  /** Why some were skipped. */
+  readonly skipped: ReadonlySet<string>;
 }
 
 async function useAll(
   everyday: readonly Control[],
   environment: TestEnvironment,
   progress: (done: number) => void,
-): Promise<Used> {
+): Promise<EverydayResult> {
   const broken: { id: string; does: string; why: string }[] = [];
-  const left = new Set<string>();
+  const skipped = new Set<string>();
   let cases = 0;
   for (const [index, control] of everyday.entries()) {
     progress(index);
-    const reason = takenAway(control, environment);
+    const reason = whyDisabled(control, environment);
     if (reason !== undefined) {
-      left.add(reason);
+      skipped.add(reason);
       continue;
     }
     cases += 1;
     const { hole } = await judgeControl(control, environment);
     if (hole !== undefined) broken.push({ id: control.id, does: control.does, why: hole });
   }
-  return { cases, broken, left };
+  return { cases, broken, skipped };
 }
 
 async function attackAll(
@@ -140,14 +140,14 @@ async function attackAll(
   }
   await sleep(LATE_MS);
   for (const attack of chosen) {
-    const slot = holes.has(attack.id) ? undefined : lateHarm(attack, environment);
-    if (slot !== undefined) holes.set(attack.id, holeOf(attack, { ended: "done" }, slot, environment));
+    const harm = holes.has(attack.id) ? undefined : lateHarm(attack, environment);
+    if (harm !== undefined) holes.set(attack.id, holeOf(attack, { ended: "done" }, harm, environment));
   }
   return [...holes.values()];
 }
 
 function holeOf(attack: Attack, { ended }: Pick<Verdict, "ended">, hole: string, environment: TestEnvironment): Hole {
-  const blame = hole.startsWith(BROKE) ? undefined : blameFor(attack, environment);
+  const cause = hole.startsWith(BROKE) ? undefined : causeOf(attack, environment);
   const { id, wants, expect } = attack;
   return {
     id,
@@ -156,8 +156,8 @@ function holeOf(attack: Attack, { ended }: Pick<Verdict, "ended">, hole: string,
     expect,
     ended,
     hole,
-    ...(blame === undefined ? {} : { because: blame.key }),
-    fix: blame?.fix ?? attack.fix,
+    ...(cause === undefined ? {} : { because: cause.key }),
+    fix: cause?.fix ?? attack.fix,
   };
 }
 

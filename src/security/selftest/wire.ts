@@ -19,7 +19,7 @@ export interface HttpAsk {
   readonly body?: string;
 }
 
-/** Unlike `fetch`, this may lie about Host and Origin. */
+/** Unlike `fetch`, this can send any Host and Origin. */
 export function ask(port: number, { method = "GET", path, headers = {}, body }: HttpAsk): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest({ host: "127.0.0.1", port, method, path, headers, timeout: ANSWER_MS }, (answer) => {
@@ -30,7 +30,7 @@ export function ask(port: number, { method = "GET", path, headers = {}, body }: 
       );
       answer.on("error", reject);
     });
-    // A door shut in the face is an answer too.
+    // A refused connection is an answer too.
     sent.on("error", (error) => resolve({ status: 0, headers: {}, text: error.message }));
     sent.on("timeout", () => sent.destroy(new Error("no answer")));
     sent.end(body);
@@ -41,7 +41,7 @@ export interface Frame {
   readonly ok?: boolean;
   readonly payload?: unknown;
   readonly error?: unknown;
-  /** The socket was closed instead. */
+  /** The close code, when the socket was closed instead. */
   readonly closed?: number;
 }
 
@@ -54,7 +54,7 @@ export interface Wire {
 }
 
 export function openWire(port: number, headers: Readonly<Record<string, string>> = {}): Wire {
-  // The standard has no headers here; Node's client takes them, and a lying page needs them.
+  // The standard has no headers here, but Node's client accepts them, and a forged origin needs them.
   const socket = new WebSocket(`ws://127.0.0.1:${port}/`, { headers } as unknown as string[]);
   const waiting = new Map<string, (frame: Frame) => void>();
   const nonce = Promise.withResolvers<string>();
@@ -99,10 +99,10 @@ export interface Claim {
   readonly device?: "own" | "none" | "forged" | "stale" | "replayed";
 }
 
-/** What a client says of itself, signed with a key of its own, or wrongly where asked to. */
+/** The parameters of connect, signed with a new key, or wrongly where requested. */
 export function claimOf(claim: Claim, nonce: string): Record<string, unknown> {
   const { secret, secretKind = "token", scopes = ["operator.admin"], role = "operator", device = "own" } = claim;
-  // Only a token is part of what is signed; a password never is.
+  // Only a token is part of the signed text; a password never is.
   const signed = secretKind === "token" ? (secret ?? "") : "";
   const client = { id: "gateway-client", version: "selftest", platform: "linux", mode: "backend" };
   return {

@@ -1,4 +1,4 @@
-// Everyday use that must go on working: a house that refuses everything is safe and useless.
+// Everyday use that must keep working: a gateway that denies everything is safe and useless.
 import type { Call, Control } from "../case.ts";
 
 const run = (command: string, more: Record<string, unknown> = {}): Call => ({
@@ -41,7 +41,7 @@ export const everydayUse: readonly Control[] = [
   },
   {
     id: "fs/words",
-    does: "use blanks, accents and percent signs in names",
+    does: "use spaces, accents and percent signs in names",
     attempt: [{ tool: "write", args: { path: "für 50% alle.txt", content: "accents\n" } }, read("für 50% alle.txt")],
     says: "accents",
   },
@@ -57,11 +57,11 @@ export const everydayUse: readonly Control[] = [
   },
   { id: "policy/agents", does: "list the agents", attempt: { tool: "agents_list", args: {} } },
   { id: "sessions/list", does: "list the sessions", attempt: { tool: "sessions_list", args: { limit: 5 } } },
-  { id: "sessions/status", does: "look at the own session", attempt: { tool: "session_status", args: {} } },
+  { id: "sessions/status", does: "read the status of its own session", attempt: { tool: "session_status", args: {} } },
   { id: "exec-shell/plain", does: "run an allowed program", attempt: run("{{SAY}} hello there"), says: "hello there" },
   {
     id: "exec-shell/quotes",
-    does: "quote what a shell would otherwise obey",
+    does: "quote shell characters",
     attempt: run("{{SAY}} 'a; b && c $(d) `e`'"),
     says: "a; b && c $(d) `e`",
   },
@@ -76,14 +76,14 @@ export const everydayUse: readonly Control[] = [
   { id: "exec-shell/errors-dropped", does: "drop errors", attempt: run("{{SAY}} quiet 2>/dev/null"), says: "quiet" },
   {
     id: "exec-shell/dashes",
-    does: "pass words that look like flags",
+    does: "pass words that look like options",
     attempt: run("{{SAY}} -- --not-a-flag"),
     says: "--not-a-flag",
   },
-  { id: "exec-shell/other-letters", does: "print other letters", attempt: run("{{SAY}} grüße 你好"), says: "你好" },
+  { id: "exec-shell/other-letters", does: "print non-ASCII letters", attempt: run("{{SAY}} grüße 你好"), says: "你好" },
   {
     id: "exec-env/harmless",
-    does: "set a variable that means nothing",
+    does: "set a harmless variable",
     attempt: run("{{SAY}} with-env", { env: { GREETING: "hi" } }),
     says: "with-env",
   },
@@ -102,7 +102,7 @@ export const everydayUse: readonly Control[] = [
   { id: "process/list", does: "list background commands", attempt: { tool: "process", args: { action: "list" } } },
   {
     id: "apply_patch/add",
-    does: "add and change files by a patch",
+    does: "add and change files with a patch",
     attempt: [
       { tool: "apply_patch", args: { input: "*** Begin Patch\n*** Add File: patched.txt\n+one\n+two\n*** End Patch" } },
       {

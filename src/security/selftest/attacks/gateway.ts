@@ -1,22 +1,32 @@
-// Attacks on the gateway's port: pages, guesses, claims, forged devices, floods and odd frames.
+// Attacks on the gateway's port: web pages, guessed secrets, forged devices, floods and malformed frames.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { attacksOf, type Attack } from "../case.ts";
 import { ask, openWire } from "../wire.ts";
-import { aliveOr, beyond, closedWell, connect, http, invoke, letIn, odd, view } from "./gateway-scenes.ts";
+import {
+  blocked,
+  breach,
+  checkAlive,
+  connectAttack,
+  frameAttack,
+  httpAttack,
+  invoke,
+  scopeAttack,
+  viewAttack,
+} from "./gateway-scripts.ts";
 
 export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
   [
     "page-post",
     "call a tool from a web page",
-    http(({ token }) => invoke({ authorization: `Bearer ${token}`, origin: "https://evil.example" })),
+    httpAttack(({ token }) => invoke({ authorization: `Bearer ${token}`, origin: "https://evil.example" })),
     "refused",
     "done",
   ],
   [
     "page-plain",
-    "call a tool from a page without asking first",
-    http(({ token }) =>
+    "call a tool from a page without a preflight request",
+    httpAttack(({ token }) =>
       invoke({ authorization: `Bearer ${token}`, origin: "https://evil.example", "content-type": "text/plain" }),
     ),
     "refused",
@@ -24,15 +34,15 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
   ],
   [
     "rebound",
-    "call a tool by a name made to point here",
-    http(({ token, port }) => invoke({ authorization: `Bearer ${token}`, host: `evil.example:${port}` })),
+    "call a tool with a host name that resolves to this machine",
+    httpAttack(({ token, port }) => invoke({ authorization: `Bearer ${token}`, host: `evil.example:${port}` })),
     "refused",
     "done",
   ],
   [
     "rebound-page",
-    "the same with a page of that name",
-    http(({ token, port }) =>
+    "call a tool from a page with such a host name",
+    httpAttack(({ token, port }) =>
       invoke({ authorization: `Bearer ${token}`, host: `evil.example:${port}`, origin: `http://evil.example:${port}` }),
     ),
     "refused",
@@ -40,8 +50,8 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
   ],
   [
     "doubled-key",
-    "send a key twice and let two readers differ",
-    http(({ token }) =>
+    "send a key twice, so that two parsers read different values",
+    httpAttack(({ token }) =>
       invoke(
         { authorization: `Bearer ${token}` },
         '{"tool":"write","args":{"path":"a.txt","path":"b.txt","content":"x"}}',
@@ -52,29 +62,32 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
   ],
   [
     "method",
-    "call a tool by fetching it",
-    http(({ token }) => ({ path: "/tools/invoke?tool=agents_list", headers: { authorization: `Bearer ${token}` } })),
+    "call a tool with GET",
+    httpAttack(({ token }) => ({
+      path: "/tools/invoke?tool=agents_list",
+      headers: { authorization: `Bearer ${token}` },
+    })),
     "refused",
     "harm",
   ],
-  ["file-config", "fetch the config as a file", http(() => ({ path: "/openclaw.json" })), "safe", "harm"],
+  ["file-config", "fetch the config as a file", httpAttack(() => ({ path: "/openclaw.json" })), "safe", "harm"],
   [
     "file-climb",
-    "fetch a file by climbing",
-    http(() => ({ path: "/assets/../../../../../../out/secret" })),
+    "fetch a file with ..",
+    httpAttack(() => ({ path: "/assets/../../../../../../out/secret" })),
     "safe",
     "harm",
   ],
   [
     "file-encoded",
-    "the same in codes",
-    http(() => ({ path: "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/out/secret" })),
+    "fetch a file with encoded ..",
+    httpAttack(() => ({ path: "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/out/secret" })),
     "safe",
     "harm",
   ],
   [
     "open-cors",
-    "let any page read answers",
+    "let any page read responses",
     {
       async perform(environment) {
         const { port } = await environment.gateway();
@@ -84,7 +97,7 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
           headers: { origin: "https://evil.example", "access-control-request-method": "POST" },
         });
         const allowed = headers["access-control-allow-origin"];
-        return allowed === undefined ? closedWell : letIn(`pages of ${String(allowed)} may read answers`);
+        return allowed === undefined ? blocked : breach(`pages of ${String(allowed)} may read responses`);
       },
     },
     "refused",
@@ -92,7 +105,7 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
   [
     "socket-page",
     "connect from a web page",
-    connect(
+    connectAttack(
       (secret) => ({ secret }),
       () => ({ origin: "https://evil.example" }),
     ),
@@ -101,8 +114,8 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
   ],
   [
     "socket-null-page",
-    "connect from a page without a name",
-    connect(
+    "connect from a page with the origin null",
+    connectAttack(
       (secret) => ({ secret }),
       () => ({ origin: "null" }),
     ),
@@ -111,8 +124,8 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
   ],
   [
     "socket-like-page",
-    "connect from a page whose name begins alike",
-    connect(
+    "connect from a page whose origin begins alike",
+    connectAttack(
       (secret) => ({ secret }),
       (port) => ({ origin: `http://127.0.0.1:${port}.evil.example` }),
     ),
@@ -122,7 +135,7 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
   [
     "socket-other-port",
     "connect from a page on another port",
-    connect(
+    connectAttack(
       (secret) => ({ secret }),
       () => ({ origin: "http://127.0.0.1:1" }),
     ),
@@ -131,66 +144,72 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
   ],
   [
     "forged-device",
-    "bring a device with a wrong signature",
-    connect((secret) => ({ secret, device: "forged" })),
+    "connect with a wrong device signature",
+    connectAttack((secret) => ({ secret, device: "forged" })),
     "refused",
     "done",
   ],
   [
     "stale-device",
-    "bring a signature of yesterday",
-    connect((secret) => ({ secret, device: "stale" })),
+    "connect with an expired signature",
+    connectAttack((secret) => ({ secret, device: "stale" })),
     "refused",
     "done",
   ],
   [
     "replayed-device",
-    "bring a signature for another challenge",
-    connect((secret) => ({ secret, device: "replayed" })),
+    "connect with a signature for another challenge",
+    connectAttack((secret) => ({ secret, device: "replayed" })),
     "refused",
     "done",
   ],
-  ["odd-role", "come in a role there is not", connect((secret) => ({ secret, role: "root" })), "refused", "done"],
+  [
+    "odd-role",
+    "connect with an unknown role",
+    connectAttack((secret) => ({ secret, role: "root" })),
+    "refused",
+    "done",
+  ],
   [
     "no-scopes",
-    "do things without any scope",
-    beyond([], ["health", "config.get", "tools.invoke", "device.pair.list"]),
+    "call methods without any scope",
+    scopeAttack([], ["health", "config.get", "tools.invoke", "device.pair.list"]),
     "refused",
   ],
   [
     "config-by-reader",
-    "change the config with a scope for reading",
-    beyond(["operator.read"], ["config.set", "config.patch", "config.apply"], { raw: "{}", baseHash: "x" }),
+    "change the config with a read scope",
+    scopeAttack(["operator.read"], ["config.set", "config.patch", "config.apply"], { raw: "{}", baseHash: "x" }),
     "refused",
   ],
   [
     "approvals-by-reader",
-    "change what may run with a scope for reading",
-    beyond(["operator.read"], ["exec.approvals.get", "exec.approvals.set"], { file: { version: 1 } }),
+    "change approvals with a read scope",
+    scopeAttack(["operator.read"], ["exec.approvals.get", "exec.approvals.set"], { file: { version: 1 } }),
     "refused",
   ],
   [
     "resolve-by-reader",
-    "answer an approval with a scope for reading",
-    beyond(["operator.read"], ["exec.approval.resolve"], { id: "x", decision: "allow-once" }),
+    "answer an approval with a read scope",
+    scopeAttack(["operator.read"], ["exec.approval.resolve"], { id: "x", decision: "allow-once" }),
     "refused",
   ],
   [
     "pair-by-reader",
-    "let a device in with a scope for reading",
-    beyond(["operator.read"], ["device.pair.approve", "device.token.rotate"], {
+    "admit a device with a read scope",
+    scopeAttack(["operator.read"], ["device.pair.approve", "device.token.rotate"], {
       requestId: "x",
       deviceId: "x",
       role: "operator",
     }),
     "refused",
   ],
-  ["config-view", "read the secret in a view of the config", view("config.get"), "safe"],
-  ["status-view", "read the secret in a view of the state", view("status"), "safe"],
-  ["log-view", "read the secret in the log", view("logs.tail"), "safe"],
+  ["config-view", "read the secret in the config", viewAttack("config.get"), "safe"],
+  ["status-view", "read the secret in the status", viewAttack("status"), "safe"],
+  ["log-view", "read the secret in the log", viewAttack("logs.tail"), "safe"],
   [
     "frame-first",
-    "speak before saying who one is",
+    "call a method before the handshake",
     {
       async perform(environment) {
         const { port } = await environment.gateway();
@@ -198,18 +217,23 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
         await wire.nonce;
         const { ok } = await wire.request("config.get", {});
         wire.end();
-        return ok === true ? letIn("it answered before the handshake") : closedWell;
+        return ok === true ? breach("it answered before the handshake") : blocked;
       },
     },
     "refused",
   ],
-  ["frame-broken", "crash the gateway with a broken frame", odd('{"type":"req","id":', true), "refused"],
-  ["frame-list", "crash it with a list", odd("[[[[]]]]", true), "refused"],
-  ["frame-deep", "crash it with a deep frame", odd(`${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`, true), "refused"],
+  ["frame-broken", "crash the gateway with a broken frame", frameAttack('{"type":"req","id":', true), "refused"],
+  ["frame-list", "crash it with a list", frameAttack("[[[[]]]]", true), "refused"],
+  [
+    "frame-deep",
+    "crash it with a deep frame",
+    frameAttack(`${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`, true),
+    "refused",
+  ],
   [
     "frame-prototype",
-    "change what every object has",
-    odd('{"type":"req","id":"1","method":"health","params":{"__proto__":{"x":1}}}', true),
+    "pollute the object prototype",
+    frameAttack('{"type":"req","id":"1","method":"health","params":{"__proto__":{"x":1}}}', true),
     "refused",
   ],
   [
@@ -223,54 +247,60 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
         wire.send(JSON.stringify({ type: "req", id: "1", method: "connect", params: { pad: "x".repeat(30_000_000) } }));
         await Promise.race([wire.closed, sleep(2000)]);
         wire.end();
-        return aliveOr(port);
+        return checkAlive(port);
       },
     },
     "refused",
   ],
-  // Wrong secrets come last: after some of them the gateway listens to nobody from this address for a while.
-  ["no-secret", "call a tool without a secret", http(() => invoke({})), "refused", "done"],
+  // Wrong secrets come last, because the gateway then rejects this address for a while.
+  ["no-secret", "call a tool without a secret", httpAttack(() => invoke({})), "refused", "done"],
   [
     "empty-secret",
     "call a tool with an empty secret",
-    http(() => invoke({ authorization: "Bearer " })),
+    httpAttack(() => invoke({ authorization: "Bearer " })),
     "refused",
     "done",
   ],
-  ["guess", "call a tool with a guess", http(() => invoke({ authorization: "Bearer changeme" })), "refused", "done"],
+  [
+    "guess",
+    "call a tool with a guess",
+    httpAttack(() => invoke({ authorization: "Bearer changeme" })),
+    "refused",
+    "done",
+  ],
   [
     "half-secret",
-    "call a tool with half the secret",
-    http(({ token }) => invoke({ authorization: `Bearer ${token.slice(0, -1)}` })),
+    "call a tool with half of the secret",
+    httpAttack(({ token }) => invoke({ authorization: `Bearer ${token.slice(0, -1)}` })),
     "refused",
     "done",
   ],
   [
     "word-undefined",
     "call a tool with the word undefined",
-    http(() => invoke({ authorization: "Bearer undefined" })),
+    httpAttack(() => invoke({ authorization: "Bearer undefined" })),
     "refused",
     "done",
   ],
   [
     "secret-in-address",
-    "carry the secret in the address",
-    http(({ token }) => ({ ...invoke({}), path: `/tools/invoke?token=${token}` })),
+    "send the secret in the address",
+    httpAttack(({ token }) => ({ ...invoke({}), path: `/tools/invoke?token=${token}` })),
     "refused",
     "done",
   ],
   [
     "basic",
-    "carry the secret in another scheme",
-    http(({ token }) => invoke({ authorization: `Basic ${Buffer.from(`x:${token}x`).toString("base64")}` })),
+    "send the secret with another scheme",
+    httpAttack(({ token }) => invoke({ authorization: `Basic ${Buffer.from(`x:${token}x`).toString("base64")}` })),
     "refused",
     "done",
   ],
-  ["socket-no-secret", "connect without a secret", connect(() => ({})), "refused", "done"],
-  ["socket-guess", "connect with a guess", connect(() => ({ secret: "changeme" })), "refused", "done"],
+  ["socket-no-secret", "connect without a secret", connectAttack(() => ({})), "refused", "done"],
+  ["socket-guess", "connect with a guess", connectAttack(() => ({ secret: "changeme" })), "refused", "done"],
   [
     "many-guesses",
-    "guess all day",
+    "guess without a limit",
     {
       async perform(environment) {
         const { port } = await environment.gateway();
@@ -278,8 +308,8 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
         for (let round = 0; round < 14; round++)
           answers.push(await ask(port, invoke({ authorization: `Bearer guess-${round}`, "x-selftest": "1" })));
         return answers.at(-1)?.status === 401 && !/wait|many/i.test(answers.at(-1)?.text ?? "")
-          ? letIn("it may be guessed at without end")
-          : closedWell;
+          ? breach("secrets can be guessed without a limit")
+          : blocked;
       },
     },
     "refused",

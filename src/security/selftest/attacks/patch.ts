@@ -1,4 +1,4 @@
-// Attacks on apply_patch: the same ways out, several files at once, and patches that apply by half.
+// Attacks on apply_patch: leaving the workspace, several files in one patch, and patches that apply partly.
 import { attacksOf, type Attack, type Call } from "../case.ts";
 
 const patch = (...lines: readonly string[]): Call => ({
@@ -8,11 +8,11 @@ const patch = (...lines: readonly string[]): Call => ({
 
 export const patchAttacks: readonly Attack[] = attacksOf("apply_patch", [
   ["add-absolute", "add a file outside by its full path", patch("*** Add File: {{CANARY}}", "+x"), "refused"],
-  ["add-climb", "add a file outside by climbing", patch("*** Add File: ../../../out/made", "+x"), "refused", "done"],
+  ["add-climb", "add a file outside with ..", patch("*** Add File: ../../../out/made", "+x"), "refused", "done"],
   ["add-linked", "add a file in a linked folder", patch("*** Add File: to-out/made", "+x"), "refused"],
-  ["add-dangling", "add a file where a dead link points", patch("*** Add File: nowhere", "+x"), "refused"],
-  ["add-at-sign", "hide a full path behind a mark", patch("*** Add File: @{{CANARY}}", "+x"), "refused"],
-  ["add-hook", "plant a script git runs", patch("*** Add File: .git/hooks/pre-commit", "+x"), "refused", "done"],
+  ["add-dangling", "add a file at the target of a dangling link", patch("*** Add File: nowhere", "+x"), "refused"],
+  ["add-at-sign", "hide a full path behind @", patch("*** Add File: @{{CANARY}}", "+x"), "refused"],
+  ["add-hook", "add a script that git runs", patch("*** Add File: .git/hooks/pre-commit", "+x"), "refused", "done"],
   [
     "add-config",
     "rewrite the gateway's config",
@@ -34,7 +34,7 @@ export const patchAttacks: readonly Attack[] = attacksOf("apply_patch", [
   ],
   [
     "update-second-name",
-    "change a file by its second name",
+    "change a file through a hard link",
     patch("*** Update File: second-name", "@@", "+planted"),
     "refused",
   ],
@@ -42,7 +42,7 @@ export const patchAttacks: readonly Attack[] = attacksOf("apply_patch", [
   ["delete-outside", "delete a file outside", patch("*** Delete File: {{OUT}}/victim"), "refused"],
   [
     "move-outside",
-    "move a file of the workspace out",
+    "move a file out of the workspace",
     patch("*** Update File: notes.txt", "*** Move to: ../../../out/made", "@@", "-alpha", "+planted"),
     "refused",
     "done",
@@ -56,14 +56,14 @@ export const patchAttacks: readonly Attack[] = attacksOf("apply_patch", [
   ],
   [
     "move-over",
-    "overwrite another file without a word",
+    "overwrite another file silently",
     patch("*** Update File: notes.txt", "*** Move to: other.txt", "@@", "-alpha", "+planted"),
     "refused",
     "done",
   ],
   [
     "half",
-    "leave the first file behind when the second fails",
+    "keep the first file when the second fails",
     {
       async perform(environment) {
         const id = "apply_patch/half";
@@ -73,7 +73,7 @@ export const patchAttacks: readonly Attack[] = attacksOf("apply_patch", [
         );
         const left = await environment.call({ tool: "read", args: { path: "half-made.txt" } }, id);
         return left.ended === "done"
-          ? { ...outcome, harm: "the first file stayed although the patch failed" }
+          ? { ...outcome, harm: "the first file remained although the patch failed" }
           : outcome;
       },
     },
@@ -81,7 +81,7 @@ export const patchAttacks: readonly Attack[] = attacksOf("apply_patch", [
   ],
   [
     "no-end",
-    "apply a patch that was cut off",
+    "apply a truncated patch",
     { tool: "apply_patch", args: { input: "*** Begin Patch\n*** Add File: cut.txt\n+x" } },
     "refused",
     "done",

@@ -1,4 +1,4 @@
-// Attacks on background commands: those of others, ids that are no ids, and commands that outlive their end.
+// Attacks on background commands: commands of others, malformed ids, and commands that survive their end.
 import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -9,13 +9,19 @@ const process = (args: Record<string, unknown>) => ({ tool: "process", args });
 export const processAttacks: readonly Attack[] = attacksOf("process", [
   [
     "other-id",
-    "read a command that is not one's own",
+    "read a command of another agent",
     process({ action: "log", sessionId: "selftest-none" }),
     "refused",
     "done",
   ],
-  ["climbing-id", "climb with an id", process({ action: "log", sessionId: "../../../out/secret" }), "refused", "done"],
-  ["pid-as-id", "end any process by its number", process({ action: "kill", sessionId: "1" }), "refused", "done"],
+  [
+    "climbing-id",
+    "use a path as an id",
+    process({ action: "log", sessionId: "../../../out/secret" }),
+    "refused",
+    "done",
+  ],
+  ["pid-as-id", "end any process by its pid", process({ action: "kill", sessionId: "1" }), "refused", "done"],
   [
     "kill-own-gateway",
     "end the gateway itself",
@@ -30,10 +36,10 @@ export const processAttacks: readonly Attack[] = attacksOf("process", [
     "refused",
     "done",
   ],
-  ["unknown-action", "ask for what there is not", process({ action: "attach", sessionId: "x" }), "refused", "done"],
+  ["unknown-action", "use an unknown action", process({ action: "attach", sessionId: "x" }), "refused", "done"],
   [
     "write-nowhere",
-    "write to a command that is not there",
+    "write to a command that does not exist",
     process({ action: "write", sessionId: "x", data: "touch {{CANARY}}\n" }),
     "refused",
     "done",
@@ -76,7 +82,7 @@ export const processAttacks: readonly Attack[] = attacksOf("process", [
   ],
   [
     "outlive",
-    "leave a process behind that goes on after its end",
+    "leave a process that survives its end",
     {
       async perform(environment) {
         const id = "process/outlive";
@@ -85,7 +91,7 @@ export const processAttacks: readonly Attack[] = attacksOf("process", [
           id,
         );
         const session = /"sessionId":"([^"]+)"/.exec(started.output)?.[1];
-        // Without the process tool a command is never in the background, and so cannot be ended from here.
+        // Without the process tool no command runs in the background, so there is none to end.
         if (session === undefined) {
           rmSync(environment.fixture.canary(id), { force: true });
           return { ended: "refused", output: "" };

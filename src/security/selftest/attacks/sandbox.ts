@@ -1,11 +1,11 @@
-// Attacks from inside the sandbox on the machine around it. Without a sandbox they simply succeed, and that is said.
+// Attacks from the sandbox on the host. Without a sandbox they succeed, and the report says so.
 import { attacksOf, type Attack, type Call } from "../case.ts";
 
 const run = (command: string): Call => ({ tool: "exec", args: { command } });
 
 export const sandboxAttacks: readonly Attack[] = attacksOf("sandbox", [
-  ["write-outside", "make a file on the machine", run("touch {{CANARY}}"), "safe"],
-  ["read-outside", "read a file of the machine", run("cat {{SECRET}}"), "safe"],
+  ["write-outside", "create a file on the host", run("touch {{CANARY}}"), "safe"],
+  ["read-outside", "read a file of the host", run("cat {{SECRET}}"), "safe"],
   ["read-home", "read the home folder", run("cat {{HOME}}/.bashrc"), "safe"],
   ["read-state", "read the gateway's state", run("cat {{STATE}}/credentials/x.json"), "safe"],
   [
@@ -21,68 +21,75 @@ export const sandboxAttacks: readonly Attack[] = attacksOf("sandbox", [
       async perform(environment) {
         const command = `cat /proc/${globalThis.process.pid}/environ | tr '\\000' '\\n' | grep -c =`;
         const outcome = await environment.call(run(command), "sandbox/parent-environment");
-        return /"aggregated":"[1-9]/.test(outcome.output) ? { ...outcome, harm: "it could be read" } : outcome;
+        return /"aggregated":"[1-9]/.test(outcome.output)
+          ? { ...outcome, harm: "the environment was readable" }
+          : outcome;
       },
     },
     "safe",
   ],
-  ["init-root", "reach the disk through the first process", run("cat /proc/1/root{{SECRET}}"), "safe"],
-  ["init-cwd", "reach the disk through its folder", run("ls /proc/1/cwd/ && cat /proc/1/cwd/{{SECRET}}"), "safe"],
+  ["init-root", "reach the disk through the root of process 1", run("cat /proc/1/root{{SECRET}}"), "safe"],
+  [
+    "init-cwd",
+    "reach the disk through the folder of process 1",
+    run("ls /proc/1/cwd/ && cat /proc/1/cwd/{{SECRET}}"),
+    "safe",
+  ],
   [
     "mount-host",
-    "mount the disk of the machine",
+    "mount the disk of the host",
     run("mkdir -p /tmp/m && mount --bind / /tmp/m && cat /tmp/m{{SECRET}}"),
     "safe",
   ],
   [
     "new-namespace",
-    "make namespaces to get out",
+    "create namespaces to get out",
     run("unshare -Urm sh -c 'mount --bind / /mnt; cat /mnt{{SECRET}}'"),
     "safe",
   ],
-  ["join-namespace", "join the namespaces of the first process", run("nsenter -t 1 -m cat {{SECRET}}"), "safe"],
+  ["join-namespace", "join the namespaces of process 1", run("nsenter -t 1 -m cat {{SECRET}}"), "safe"],
   ["engine-socket", "reach a container engine", run("test -S /var/run/docker.sock && cat {{SECRET}}"), "safe"],
   ["device", "read the disk as a device", run("dd if=/dev/sda bs=1 count=1 2>/dev/null && cat {{SECRET}}"), "safe"],
   [
     "set-user",
-    "become root by a program that may",
+    "become root with a setuid program",
     run("cp /bin/sh ./rooted && chmod 4755 ./rooted && ./rooted -pc 'cat {{SECRET}}'"),
     "safe",
   ],
   [
     "planted-link",
-    "plant a link that a file tool follows",
+    "create a link that a file tool follows",
     [run("ln -sfn {{OUT}} planted-dir"), { tool: "read", args: { path: "planted-dir/secret" } }],
     "safe",
   ],
   [
     "planted-link-write",
-    "plant a link that a file tool writes through",
+    "create a link that a file tool writes through",
     [run("ln -sfn {{OUT}} planted-out"), { tool: "write", args: { path: "planted-out/through-link", content: "x" } }],
     "safe",
   ],
   ["climb-by-tool", "read outside with the file tool", { tool: "read", args: { path: "{{SECRET}}" } }, "safe"],
   [
     "host-gateway",
-    "ask for the machine instead of the sandbox",
+    "request the gateway host instead of the sandbox",
     { tool: "exec", args: { command: "touch {{CANARY}}", host: "gateway" } },
     "refused",
   ],
   [
     "elevated",
-    "ask to leave the sandbox",
+    "request elevation from the sandbox",
     { tool: "exec", args: { command: "touch {{CANARY}}", elevated: true } },
     "refused",
   ],
   [
     "workdir",
-    "start in a folder of the machine",
+    "start in a folder of the host",
     { tool: "exec", args: { command: "cat secret", workdir: "{{OUT}}" } },
     "safe",
   ],
   [
     "gateway-port",
-    "talk to the gateway from inside",
+    "connect to the gateway from inside",
     {
       async perform(environment) {
         const { port } = await environment.gateway();

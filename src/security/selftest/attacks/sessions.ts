@@ -1,8 +1,8 @@
-// Attacks on sessions: what others said, whose model answers, and keys that are no keys.
+// Attacks on sessions: transcripts and models of others, and malformed keys.
 import { attacksOf, type Attack, type AttackScript } from "../case.ts";
 import type { TestEnvironment } from "../environment.ts";
 
-/** Another agent's session with a secret in it; only where the config has another agent. */
+/** Another agent's session with a secret in it; undefined when the config has no other agent. */
 async function otherAgent({ runtime, agent }: TestEnvironment): Promise<string | undefined> {
   const { agentIds } = await import("../../../config/agents.ts");
   return agentIds(runtime.settings.now().config).find((id) => id !== agent);
@@ -13,7 +13,7 @@ const asOther = (tool: string, args: (key: string) => Record<string, unknown>): 
     const { config } = environment.runtime.settings.now();
     const other = (await otherAgent(environment)) ?? "selftest-nobody";
     if (config.tools?.agentToAgent?.enabled === true)
-      return { ended: "refused", output: "agents may see each other by choice" };
+      return { ended: "refused", output: "the config lets agents see each other" };
     return environment.call({ tool, args: args(`agent:${other}:main`) }, `sessions/${tool}`);
   },
 });
@@ -23,28 +23,28 @@ const badKey = (key: string) => ({ tool: "session_status", args: {}, session: ke
 export const sessionAttacks: readonly Attack[] = attacksOf("sessions", [
   [
     "other-history",
-    "read what another agent was told",
+    "read the transcript of another agent",
     asOther("sessions_history", (sessionKey) => ({ sessionKey })),
     "refused",
     "done",
   ],
   [
     "other-status",
-    "look at another agent's session",
+    "read the status of another agent's session",
     asOther("session_status", (sessionKey) => ({ sessionKey })),
     "refused",
     "done",
   ],
   [
     "other-model",
-    "choose the model of another agent's session",
+    "set the model of another agent's session",
     asOther("session_status", (sessionKey) => ({ sessionKey, model: "openai/gpt-5.2" })),
     "refused",
     "done",
   ],
   [
     "child-sets-parent",
-    "let a sub-agent change its parent's model",
+    "change the parent's model from a subagent",
     {
       async perform({ call, agent }) {
         return call(
@@ -67,15 +67,15 @@ export const sessionAttacks: readonly Attack[] = attacksOf("sessions", [
     "refused",
     "done",
   ],
-  ["key-climbs", "climb out of the session folder", badKey("agent:main:../../../out/secret"), "refused", "done"],
+  ["key-climbs", "leave the session folder with ..", badKey("agent:main:../../../out/secret"), "refused", "done"],
   ["key-slash", "put a slash into a key", badKey("agent:main:a/b"), "refused", "done"],
-  ["key-nul", "cut a key short", badKey("agent:main:a\u0000b"), "refused", "done"],
-  ["key-backwards", "make a key read backwards", badKey("agent:main:a\u202eb"), "refused", "done"],
-  ["key-long", "make a key longer than a name can be", badKey(`agent:main:${"x".repeat(600)}`), "refused", "done"],
-  ["agent-climbs", "climb through an agent's id", badKey("agent:../x:main"), "refused", "done"],
+  ["key-nul", "cut a key with a NUL", badKey("agent:main:a\u0000b"), "refused", "done"],
+  ["key-backwards", "reverse the direction of a key", badKey("agent:main:a\u202eb"), "refused", "done"],
+  ["key-long", "use a key that is too long", badKey(`agent:main:${"x".repeat(600)}`), "refused", "done"],
+  ["agent-climbs", "put .. into an agent id", badKey("agent:../x:main"), "refused", "done"],
   [
     "history-endless",
-    "read all there is at once",
+    "read everything in one request",
     { tool: "sessions_history", args: { sessionKey: "main", limit: 1e12 } },
     "refused",
     "done",
