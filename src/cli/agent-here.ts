@@ -1,4 +1,4 @@
-// One turn without a gateway: the same agents, opened in this process on the same state, under its lock.
+// Runs one turn without a gateway: the same agents, opened in this process on the same state, under its lock.
 import type { ThinkingLevel } from "../core/thinking-level.ts";
 import { openAgents } from "../app/agents.ts";
 import { openOffline } from "../app/offline.ts";
@@ -16,7 +16,7 @@ import { subjectOf } from "../tool/subject.ts";
 import type { RunView } from "./chat/run-events.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
-import { checkedRef } from "./model-ref.ts";
+import { parseModelRef } from "./model-choice.ts";
 
 export interface TurnHere {
   readonly runId: string;
@@ -29,7 +29,7 @@ export interface TurnHere {
   readonly timeoutMs: number;
 }
 
-/** The answer has the shape of the gateway's. Throws what the gateway would answer with. */
+/** The reply has the same shape as the gateway's. Throws the errors that the gateway would return. */
 export async function askHere(io: Io, turn: TurnHere, show: (view: RunView) => void): Promise<AgentReply> {
   const runtime = await openOffline(io.env, io.profile);
   try {
@@ -61,13 +61,13 @@ function requestOf({ runId, message, thinking, model, timeoutMs }: TurnHere, ses
     text: message,
     source: "cli",
     authorised: true,
-    // Whoever has this shell owns the state it works on.
+    // Whoever can use this shell owns the state it works on.
     approver: { clientId: "cli", surface: "cli" },
     admin: true,
     stamp: true,
     timeoutMs,
     ...(thinking === undefined ? {} : { thinking: thinking as ThinkingLevel }),
-    ...(model === undefined ? {} : { model: checkedRef(model, ["agent"]) }),
+    ...(model === undefined ? {} : { model: parseModelRef(model, ["agent"]) }),
   };
 }
 
@@ -83,7 +83,7 @@ async function runTurn(
     if (view !== undefined) show(view);
   });
   const stopCatching = onInterrupt(() => {
-    io.say("stopping; once more to leave at once");
+    io.say("stopping; press Ctrl-C again to exit immediately");
     void agents.abort({ sessionKey, runId }, "cli");
   });
   try {
@@ -95,7 +95,7 @@ async function runTurn(
   }
 }
 
-// The run ends itself at its time; its last writes may take a moment longer.
+// The run stops itself at its timeout; its last writes may take a moment longer.
 const GRACE_MS = 15_000;
 
 function viewOf(body: RunEventBody): RunView | undefined {

@@ -1,4 +1,4 @@
-// The agents of a config as a list for people: which there are, where they work, what answers for them.
+// The agents of a config as table rows: id, workspace, model and bindings.
 import type { Paths } from "../base/paths.ts";
 import { agentConfig, agentIds, defaultAgentId, workspaceOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";

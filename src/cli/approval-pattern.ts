@@ -1,4 +1,4 @@
-// A pattern of the allowlist as a person gives it: refused when it could never match, named when it matches everything.
+// Checks an allowlist pattern: rejects one that can never match, and recognizes one that matches everything.
 import { OpenClawError } from "../core/error.ts";
 import { spelledOut } from "../core/visible.ts";
 
@@ -14,16 +14,16 @@ export function requirePattern(pattern: string): void {
 export function neverMatches(pattern: string): string | undefined {
   if (pattern.trim() === "") return "is empty";
   if (pattern !== pattern.trim() || spelledOut(pattern) !== pattern)
-    return "holds blanks at an end or characters that cannot be seen; no program has such a path";
+    return "has whitespace at an end or invisible characters, and no program has such a path";
   if (!pattern.includes("/"))
-    return "has no slash: programs are matched by their whole path, never by name, so it would match nothing";
-  if (!/^(?:\/|~\/|\*\*\/)/.test(pattern)) return "does not begin with /, ~/ or **/: it would match nothing";
+    return "has no slash: patterns match the whole path of a program, never its name, so it would match nothing";
+  if (!/^(?:\/|~\/|\*\*\/)/.test(pattern)) return "does not start with /, ~/ or **/, so it would match nothing";
   if (pattern.split("/").some((part) => part === "." || part === ".."))
-    return "holds . or .. as a folder; paths are matched after those are resolved, so it would match nothing";
+    return "contains . or .. as a folder; paths are resolved before they are matched, so it would match nothing";
   return undefined;
 }
 
-/** Every program there is, shells and interpreters too. */
+/** True for a pattern that matches every program, also shells and interpreters. */
 export function matchesAll(pattern: string): boolean {
   return /^(?:\/?\*\*(?:\/\*\*)*(?:\/\*)?)$/.test(pattern);
 }

@@ -1,4 +1,4 @@
-// Whose approvals file a command is about: this machine's, the gateway's through the gateway, or a node's through it.
+// Which approvals file a command works on: the one of this machine, of the gateway, or of a node (through the gateway).
 import { checker } from "../core/schema.ts";
 import { ApprovalsFileSchema } from "../protocol/methods/approvals.ts";
 import type { ApprovalsFile, ApprovalsSnapshot } from "../exec/policy/file.ts";
@@ -11,12 +11,12 @@ import { targetOf, wireOptions, type WireFlags } from "./target.ts";
 export const placeOptions = {
   gateway: {
     type: "boolean",
-    description: "Those of the gateway's machine, through the gateway; else the file on this one.",
+    description: "Use the approvals file of the gateway's machine (default: the one on this machine).",
   },
   node: {
     type: "string",
     value: "node",
-    description: "Those of a node: its id, the start of it, its name or address.",
+    description: "Use the approvals file of a node, given by its id, the start of it, its name or address.",
   },
   ...wireOptions,
 } as const satisfies Options;
@@ -28,13 +28,13 @@ export interface PlaceFlags extends WireFlags {
 
 export interface Place {
   read(): Promise<ApprovalsSnapshot>;
-  /** Refused when somebody changed the file since `base` was read. */
+  /** Fails when the file has changed since `base` was read. */
   write(file: ApprovalsFile, base: ApprovalsSnapshot): Promise<ApprovalsSnapshot>;
 }
 
 export async function atPlace<T>(io: Io, flags: PlaceFlags, work: (place: Place) => Promise<T>): Promise<T> {
   const { gateway = false, node, url } = flags;
-  if (gateway && node !== undefined) throw new UsageError("--gateway and --node name two places; give one");
+  if (gateway && node !== undefined) throw new UsageError("--gateway and --node exclude each other; give one of them");
   await requireConfigUnless(url !== undefined, io);
   if (!gateway && node === undefined && url === undefined) return work(await localPlace(io));
   return withGateway(io, await targetOf(io, flags), async (client) =>
@@ -44,7 +44,7 @@ export async function atPlace<T>(io: Io, flags: PlaceFlags, work: (place: Place)
 
 const fileChecker = checker(ApprovalsFileSchema);
 
-/** What a person wrote, whole or not at all. */
+/** Parses a file that a person wrote, completely or not at all. */
 export function parseFile(value: unknown, from: string): ApprovalsFile {
   return fileChecker.parse(value, "approvals.invalid", from);
 }

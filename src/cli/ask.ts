@@ -1,4 +1,4 @@
-// Questions to a person at the terminal: a line, a secret that is not shown, yes or no, one of several.
+// Questions to a person at the terminal: a line, a secret that is not shown, yes or no, one of several choices.
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 
@@ -6,7 +6,7 @@ import { UsageError } from "./command.ts";
 import type { Io } from "./io.ts";
 import { safe } from "./print.ts";
 
-/** Throws UsageError when nobody is there; `flag` is what a script writes instead. */
+/** Throws UsageError without a terminal; `flag` is what a script uses instead. */
 export async function confirm(io: Io, question: string, flag: string): Promise<boolean> {
   requirePerson(io, question, flag);
   return /^y(es)?$/i.test((await ask(`${question} [y/N] `)).trim());
@@ -17,13 +17,13 @@ export async function askLine(io: Io, question: string, flag: string): Promise<s
   return (await ask(`${question} `)).trim();
 }
 
-/** What is typed or pasted stays off the screen. Line breaks inside a pasted key are dropped. */
+/** Does not echo the input. Removes line breaks inside a pasted key. */
 export async function askSecret(io: Io, question: string, flag: string): Promise<string> {
   requirePerson(io, question, flag);
   return (await ask(`${question} `, { hidden: true })).replaceAll(/\s+/g, "");
 }
 
-/** By number or by name; asks again until one fits. */
+/** By number or by name; asks again until the answer is valid. */
 export async function askChoice(io: Io, question: string, choices: readonly string[], flag: string): Promise<string> {
   requirePerson(io, question, flag);
   io.print([question, ...choices.map((choice, at) => `  ${at + 1}  ${safe(choice)}`)].join("\n"));
@@ -35,7 +35,7 @@ export async function askChoice(io: Io, question: string, choices: readonly stri
 }
 
 function requirePerson(io: Io, question: string, flag: string): void {
-  if (!io.interactive) throw new UsageError(`nobody is here to answer "${question}"; use ${flag}`);
+  if (!io.interactive) throw new UsageError(`cannot ask "${question}" without a terminal; use ${flag}`);
 }
 
 function ask(question: string, { hidden = false } = {}): Promise<string> {

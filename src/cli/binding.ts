@@ -1,4 +1,4 @@
-// A binding from words of the command line.
+// Parses a binding from command-line arguments.
 import { UsageError } from "./command.ts";
 import type { Binding } from "./agent-rows.ts";
 
@@ -16,7 +16,7 @@ export function peerFrom(words: string): NonNullable<Binding["match"]["peer"]> {
   const [written, id] = splitOnce(words);
   const kind = kinds.find((candidate) => candidate === written);
   if (kind === undefined || id === undefined)
-    throw new UsageError(`--peer is ${kinds.join(", ")} with an id behind a colon, not ${JSON.stringify(words)}`, [
+    throw new UsageError(`--peer must be ${kinds.join(", ")}, then a colon and an id, not ${JSON.stringify(words)}`, [
       "agents",
       "bind",
     ]);

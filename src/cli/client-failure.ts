@@ -1,4 +1,4 @@
-// What can go wrong between a command and a gateway, in words that name the way out.
+// Failures between a command and a gateway, each with a message and a hint.
 import { errnoOf, OpenClawError } from "../core/error.ts";
 import type { WireError } from "../protocol/frame.ts";
 import type { Target } from "./target.ts";
@@ -10,10 +10,14 @@ export function unreachable(cause: Error, target: Target): OpenClawError {
   if (/CERT|SIGNATURE|^ERR_TLS/.test(errno)) return distrusted(cause, target);
   const isAbsent = absent.has(errno) || cause instanceof AggregateError;
   if (!isAbsent) {
-    return new OpenClawError("gateway.unreachable", `cannot speak to the gateway at ${target.url}: ${cause.message}`, {
-      cause,
-      hint: whereToLook(target),
-    });
+    return new OpenClawError(
+      "gateway.unreachable",
+      `cannot connect to the gateway at ${target.url}: ${cause.message}`,
+      {
+        cause,
+        hint: whereToLook(target),
+      },
+    );
   }
   const message = target.isLocal
     ? `no gateway is running on this machine (${target.url})`
@@ -27,21 +31,21 @@ export function unreachable(cause: Error, target: Target): OpenClawError {
 function distrusted(cause: Error, target: Target): OpenClawError {
   return new OpenClawError("gateway.tls", `the certificate at ${target.url} is not trusted: ${cause.message}`, {
     cause,
-    hint: "let an authority sign it that this machine trusts; openclaw node run also takes --tls-fingerprint",
+    hint: "use a certificate from an authority that this machine trusts; openclaw node run also accepts --tls-fingerprint",
   });
 }
 
 export function otherCertificate(target: Target, seen: string | undefined): OpenClawError {
   return new OpenClawError(
     "gateway.tls-mismatch",
-    `the certificate at ${target.url} is not the one of --tls-fingerprint (seen: ${seen ?? "none"})`,
-    { hint: "somebody may stand in between; if the certificate was renewed, pass its new fingerprint" },
+    `the certificate at ${target.url} does not match --tls-fingerprint (received: ${seen ?? "none"})`,
+    { hint: "another machine may intercept the connection; if the certificate was renewed, pass its new fingerprint" },
   );
 }
 
 export function silent(what: string, target: Target, timeoutMs = target.timeoutMs): OpenClawError {
   return new OpenClawError("gateway.silent", `the gateway at ${target.url} did not ${what} within ${timeoutMs} ms`, {
-    hint: `wait longer with --timeout ${timeoutMs * 3}, or look at: openclaw logs`,
+    hint: `wait longer with --timeout ${timeoutMs * 3}, or check openclaw logs`,
   });
 }
 
@@ -57,7 +61,7 @@ export function closedEarly(code: number, reason: string, target: Target): OpenC
   });
 }
 
-/** The texts come from the gateway; what to do about them depends on where our secret came from. */
+/** The message comes from the gateway; the hint depends on where our secret came from. */
 export function refusedConnect(
   error: WireError,
   target: Target,
@@ -68,14 +72,10 @@ export function refusedConnect(
   if (/mismatch/.test(message) && /token|password/.test(message)) return wrongSecret(message, target, usedDeviceToken);
   if (/missing|identity required/.test(message)) return missingSecret(message, target);
   if (/protocol mismatch/.test(message)) {
-    return new OpenClawError(
-      "gateway.protocol",
-      "the gateway speaks another version of the protocol than this command",
-      {
-        hint: "install the same version on both sides",
-        details,
-      },
-    );
+    return new OpenClawError("gateway.protocol", "the gateway uses another version of the protocol than this command", {
+      hint: "install the same version on both sides",
+      details,
+    });
   }
   return new OpenClawError("gateway.refused", `the gateway refused the connection: ${message}`, {
     hint: "openclaw logs on the machine of the gateway",
@@ -104,7 +104,7 @@ function wrongSecret(message: string, target: Target, usedDeviceToken: boolean):
     "this machine": `the running gateway has another ${kind} than the config: openclaw gateway restart, or pass it with --${kind}`,
   };
   const hint = usedDeviceToken
-    ? `the ${kind} this device was given has ended; pass the shared one with --token, or pair again`
+    ? `the ${kind} of this device is no longer valid; pass the shared one with --token, or pair again`
     : hints[target.from];
   return new OpenClawError(
     "gateway.unauthorized",
@@ -118,14 +118,14 @@ function missingSecret(message: string, target: Target): OpenClawError {
   const key = target.from === "gateway.remote.url" ? `gateway.remote.${kind}` : `gateway.auth.${kind}`;
   return new OpenClawError(
     "gateway.unauthorized",
-    `the gateway at ${target.url} wants a ${kind}, and this config has none`,
+    `the gateway at ${target.url} requires a ${kind}, and this config has none`,
     {
       hint: `openclaw config set ${key} <${kind}>, or pass it with --${kind}`,
     },
   );
 }
 
-/** An answer that is an error: the gateway's own code and hint where it gave them. */
+/** Turns an error response into an error with the gateway's own code and hint, where it has them. */
 export function toCallError({ code, message, details }: WireError, method: string): OpenClawError {
   const facts = typeof details === "object" && details !== null ? (details as { code?: unknown; hint?: unknown }) : {};
   const own = typeof facts.code === "string" ? facts.code : `gateway.${code.toLowerCase().replaceAll("_", "-")}`;
@@ -134,14 +134,14 @@ export function toCallError({ code, message, details }: WireError, method: strin
 }
 
 function hintFor(message: string, method: string): string | undefined {
-  if (message.startsWith("unknown method")) return "see what there is: openclaw status --all --json";
-  if (message.startsWith("missing scope")) return `pair this device again with more rights; ${method} needs them`;
+  if (message.startsWith("unknown method")) return "list the methods with: openclaw status --all --json";
+  if (message.startsWith("missing scope")) return `pair this device again with more scopes, which ${method} needs`;
   return undefined;
 }
 
 function whereToLook({ from, isLocal }: Target): string {
-  if (isLocal) return "something else may have that port: openclaw gateway status";
+  if (isLocal) return "another program may use that port: openclaw gateway status";
   return from.startsWith("--")
-    ? `check the address behind ${from}`
+    ? `check the address in ${from}`
     : "check gateway.remote.url: openclaw config get gateway.remote.url";
 }

@@ -1,4 +1,4 @@
-// A connection to a gateway: signed connect, requests, and failures in words that name the way out.
+// A connection to a gateway: signed connect, requests, and errors with hints.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { OpenClawError } from "../core/error.ts";
@@ -17,7 +17,7 @@ import { openWire, type EventListener } from "./wire.ts";
 
 export interface CallOptions {
   readonly timeoutMs?: number;
-  /** Wait for the second answer of methods that first say `accepted`. */
+  /** Wait for the second response of methods that first return `accepted`. */
   readonly expectFinal?: boolean;
 }
 
@@ -25,17 +25,17 @@ export interface GatewayClient {
   readonly hello: HelloOk;
   /** Throws OpenClawError with the code and hint of the gateway. */
   call<N extends MethodName>(method: N, params: MethodParams<N>, options?: CallOptions): Promise<MethodResult<N>>;
-  /** As `call`, for a method that is named by the user. */
+  /** Like `call`, for a method that the user names. */
   callByName(method: string, params: unknown, options?: CallOptions): Promise<unknown>;
   /** Every event from now on; returns how to stop listening. */
   readonly onEvent: (listener: EventListener) => () => void;
-  /** Rejects when the connection ends without our asking; never resolves. */
+  /** Rejects when the connection ends unexpectedly; never resolves. */
   readonly ended: Promise<never>;
   readonly close: () => void;
 }
 
 export interface ClientRequests {
-  /** What we can show beyond the usual, such as `tool-events`. */
+  /** Additional capabilities of this client, such as `tool-events`. */
   readonly caps?: readonly string[];
 }
 
@@ -48,24 +48,24 @@ export async function connectGateway(
 ): Promise<GatewayClient> {
   try {
     const identity = openIdentity(io.paths().state);
-    return await onceItIsBack(io, target, () => connectAs(io, target, identity, caps));
+    return await retryWhileStarting(io, target, () => connectAs(io, target, identity, caps));
   } catch (error) {
-    // Bound to another address, the gateway treats its own owner as an unknown sender, whom only the owner could approve. A full
-    // disk has no room for a new device key, here or in the gateway; the owner must still be able to look.
+    // When the gateway is bound to another address, it treats its own owner as unknown, and only the owner could approve. A
+    // full disk has no space for a new device key, here or in the gateway, but the owner must still be able to connect.
     const isOwner = target.isLocal && (target.token ?? target.password) !== undefined;
     if (!isOwner || !(error instanceof OpenClawError) || !withoutDevice.has(error.code)) throw error;
-    return onceItIsBack(io, target, () => connectAs(io, target, undefined, caps));
+    return retryWhileStarting(io, target, () => connectAs(io, target, undefined, caps));
   }
 }
 
 const withoutDevice: ReadonlySet<string> = new Set(["gateway.not-paired", "file.full", "store.full"]);
 
 const LOOK_AGAIN_MS = 100;
-/** Between two lives of the same process nobody holds the lock for a moment. */
+/** When the process restarts in place, the lock is free for a moment. */
 const BETWEEN_LIVES_MS = 1000;
 
-/** A gateway of this machine that starts or restarts is waited for: nothing was asked of it yet. */
-async function onceItIsBack<T>(io: Io, target: Target, connect: () => Promise<T>): Promise<T> {
+/** Waits for a gateway of this machine that is starting or restarting; no request was sent yet. */
+async function retryWhileStarting<T>(io: Io, target: Target, connect: () => Promise<T>): Promise<T> {
   const lock = stateLockOf(io.paths().state);
   const until = systemClock.now() + target.timeoutMs;
   let aliveAt = readLockOwner(lock) === undefined ? undefined : systemClock.now();
@@ -86,7 +86,7 @@ async function onceItIsBack<T>(io: Io, target: Target, connect: () => Promise<T>
 const isPassing = (error: unknown): boolean =>
   error instanceof OpenClawError && (error.code === "gateway.down" || error.code === "gateway.restarting");
 
-/** Without an identity the shared secret alone must be enough. */
+/** Without a device identity, the shared secret must be enough. */
 async function connectAs(
   io: Io,
   target: Target,
@@ -134,13 +134,13 @@ async function connectAs(
   }
 }
 
-/** Only where no shared secret is at hand: that one cannot have ended without anybody telling us. */
+/** Used only without a shared secret, which cannot expire unnoticed. */
 function keptToken(io: Io, target: Target, { deviceId }: Signer): string | undefined {
   if (target.token !== undefined || target.password !== undefined) return undefined;
   return readDeviceToken(io.paths().state, deviceId, target.url)?.token;
 }
 
-/** Connects, works, and closes whatever happens. */
+/** Connects, calls `work`, and closes the connection in every case. */
 export async function withGateway<T>(
   io: Io,
   target: Target,
@@ -155,7 +155,7 @@ export async function withGateway<T>(
   }
 }
 
-/** What the gateway issued is what lets this device in later, also when the shared secret is not at hand. */
+/** Stores the issued token, which lets this device connect later without the shared secret. */
 function keepIssued(io: Io, target: Target, identity: Signer, before: string | undefined, { auth }: HelloOk): void {
   if (auth === undefined || auth.deviceToken === before) return;
   const { state } = io.paths();
@@ -163,7 +163,7 @@ function keepIssued(io: Io, target: Target, identity: Signer, before: string | u
   keepDeviceToken(state, identity.deviceId, target.url, { token: auth.deviceToken, scopes: auth.scopes });
 }
 
-/** True when the gateway simply is not there, as opposed to refusing us. */
+/** True when no gateway is running, as opposed to one that refuses us. */
 export function isDown(error: unknown): boolean {
   return error instanceof OpenClawError && error.code === "gateway.down";
 }

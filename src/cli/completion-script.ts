@@ -1,4 +1,4 @@
-// Completion scripts: the words that may follow a command, in the dialect of each shell.
+// Completion scripts for bash, zsh and fish: the words that can follow a command.
 
 export interface CompletionWord {
   readonly path: readonly string[];
@@ -7,7 +7,7 @@ export interface CompletionWord {
   readonly options: readonly string[];
 }
 
-/** Words before the cursor that are no options lead to the next ones. */
+/** Words before the cursor that are not options select the next words. */
 export function bashScript(words: readonly CompletionWord[]): string {
   const cases = words.map(
     ({ path, options }) =>

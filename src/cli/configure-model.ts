@@ -1,4 +1,4 @@
-// Setting up a model: provider, key into a private file, the choice in the config, one small question to prove it.
+// Sets up a model: provider, API key in a private file, the choice in the config, and one small test request.
 import { text as readAll } from "node:stream/consumers";
 
 import { OpenClawError } from "../core/error.ts";
@@ -10,8 +10,7 @@ import { UsageError } from "./command.ts";
 import { editConfig, reportChange } from "./config-change.ts";
 import { keepKey } from "./credential-file.ts";
 import type { Io } from "./io.ts";
-import { chooseModel } from "./model-choice.ts";
-import { checkedRef } from "./model-ref.ts";
+import { chooseModel, parseModelRef } from "./model-choice.ts";
 import { openModels, sayTest } from "./models-here.ts";
 import { shortPath } from "./print.ts";
 import { requireConfig } from "./settings.ts";
@@ -26,7 +25,7 @@ export interface ModelFlags {
 }
 
 const vendors = ["anthropic", "openai", "google", "openrouter"] as const;
-const local = "a server of your own (Ollama, LM Studio, vLLM …)";
+const local = "your own server (Ollama, LM Studio, vLLM …)";
 
 export async function configureModel(io: Io, flags: ModelFlags): Promise<void> {
   const { config } = await requireConfig(io);
@@ -35,7 +34,7 @@ export async function configureModel(io: Io, flags: ModelFlags): Promise<void> {
   const key = await keyOf(io, flags, provider, baseUrl);
   if (key !== undefined) {
     const file = keepKey(io.paths(), config, defaultAgentId(config), provider, key);
-    io.say(`kept the key of ${provider} in ${shortPath(file, io)}, readable by you alone`);
+    io.say(`stored the key of ${provider} in ${shortPath(file, io)}, which only you can read`);
   }
   const ref = await refOf(io, flags, provider, baseUrl !== undefined);
   const profile = key === undefined ? [] : profileEdits(config, provider);
@@ -44,18 +43,18 @@ export async function configureModel(io: Io, flags: ModelFlags): Promise<void> {
     ...profile,
     ...chooseModel(before.config, ref),
   ]);
-  reportChange(io, change, change.changed ? `${ref} answers from now on` : `${ref} answers already`);
+  reportChange(io, change, change.changed ? `the model is now ${ref}` : `the model is already ${ref}`);
   if (flags["skip-test"] !== true) await tryIt(io, ref);
 }
 
 async function providerOf(io: Io, flags: ModelFlags): Promise<string> {
   const named =
-    flags.provider ?? (flags.model === undefined ? undefined : checkedRef(flags.model, ["configure"]).provider);
-  const chosen = named ?? (await askChoice(io, "Whose model?", [...vendors, local], "--provider <id>"));
+    flags.provider ?? (flags.model === undefined ? undefined : parseModelRef(flags.model, ["configure"]).provider);
+  const chosen = named ?? (await askChoice(io, "Which provider?", [...vendors, local], "--provider <id>"));
   const provider =
     chosen === local ? await askLine(io, "A short name for it, such as ollama:", "--provider <id>") : chosen;
   if (/^[a-z0-9][a-z0-9._-]*$/i.test(provider)) return provider.toLowerCase();
-  throw new UsageError(`not the name of a provider: ${JSON.stringify(provider)}`, ["configure"]);
+  throw new UsageError(`not a provider name: ${JSON.stringify(provider)}`, ["configure"]);
 }
 
 async function baseUrlOf(io: Io, flags: ModelFlags, provider: string): Promise<string | undefined> {
@@ -73,7 +72,7 @@ async function baseUrlOf(io: Io, flags: ModelFlags, provider: string): Promise<s
   ]);
 }
 
-/** Undefined when none is needed or one is there already: a server of one's own, a key in the environment. */
+/** Undefined when no key is needed or one exists: your own server, a key in the environment. */
 async function keyOf(
   io: Io,
   flags: ModelFlags,
@@ -85,14 +84,14 @@ async function keyOf(
   if (flags.key !== undefined) return checkedKey(flags.key === "-" ? await readAll(process.stdin) : flags.key, "--key");
   if (!io.interactive) return undefined;
   const question =
-    baseUrl === undefined ? `API key of ${provider} (empty to keep the one there is):` : "API key (empty for none):";
+    baseUrl === undefined ? `API key of ${provider} (empty to keep the current one):` : "API key (empty for none):";
   const typed = await askSecret(io, question, "--key-env <NAME>");
   return typed === "" ? undefined : checkedKey(typed, "that");
 }
 
 function checkedKey(raw: string, from: string): string {
   const key = raw.replaceAll(/\s+/g, "");
-  // A key travels in a header; anything else there would be another header.
+  // A key is sent in a header; other characters could add another header.
   if (key !== "" && /^[\x21-\x7e]+$/.test(key)) return key;
   throw new OpenClawError("cli.bad-key", `${from} has no usable key`, {
     hint: "paste the key as the provider shows it",
@@ -101,14 +100,14 @@ function checkedKey(raw: string, from: string): string {
 
 async function refOf(io: Io, flags: ModelFlags, provider: string, isOwn: boolean): Promise<string> {
   if (flags.model !== undefined) {
-    const { provider: named, id } = checkedRef(flags.model, ["configure"]);
-    if (named !== provider) throw new UsageError(`--model ${flags.model} is not one of ${provider}`, ["configure"]);
+    const { provider: named, id } = parseModelRef(flags.model, ["configure"]);
+    if (named !== provider) throw new UsageError(`--model ${flags.model} is not a model of ${provider}`, ["configure"]);
     return `${named}/${id}`;
   }
   const known = isOwn ? [] : await knownOf(io, provider);
   if (known.length > 0) return `${provider}/${await askChoice(io, "Which model?", known, "--model <provider/model>")}`;
   const id = await askLine(io, `Name of the model at ${provider}:`, "--model <provider/model>");
-  return `${provider}/${checkedRef(`${provider}/${id}`, ["configure"]).id}`;
+  return `${provider}/${parseModelRef(`${provider}/${id}`, ["configure"]).id}`;
 }
 
 async function knownOf(io: Io, provider: string): Promise<string[]> {
@@ -116,7 +115,7 @@ async function knownOf(io: Io, provider: string): Promise<string[]> {
   return rows.filter((row) => row.provider === provider).map(({ id }) => id);
 }
 
-/** The profile is named in the config, its key is not. */
+/** The config names the profile but does not contain its key. */
 function profileEdits(config: Config, provider: string): Edit[] {
   const id = `${provider}:default`;
   if (config.auth?.profiles?.[id] !== undefined) return [];
@@ -138,9 +137,9 @@ function serverEdits(config: Config, provider: string, baseUrl: string, ref: str
   ];
 }
 
-/** What is set up stays set up when the test fails; the person hears why. */
+/** A failed test does not undo the setup; it prints the reason. */
 async function tryIt(io: Io, ref: string): Promise<void> {
-  const { provider, id } = checkedRef(ref, ["configure"]);
+  const { provider, id } = parseModelRef(ref, ["configure"]);
   const models = await openModels(io);
   sayTest(io, ref, await models.test(provider, id));
 }

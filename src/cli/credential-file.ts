@@ -1,4 +1,4 @@
-// Keys of model providers in the agent's own private file, in the recorded shape; the config only names them.
+// Stores keys of model providers in the agent's private file, in the recorded shape; the config only names them.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,7 +10,7 @@ import { expandHome, type Paths } from "../base/paths.ts";
 import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 
-/** Returns the file. Other profiles and their statistics stay. */
+/** Returns the path of the file. Other profiles and their statistics stay. */
 export function keepKey(paths: Paths, config: Config, agent: AgentId, provider: string, key: string): string {
   const file = credentialFile(paths, config, agent);
   const before = readCredentials(file);
@@ -38,7 +38,7 @@ function readCredentials(file: string): Record<string, unknown> {
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
   }
-  // Writing over it could lose keys that a person can still read out of it.
+  // Overwriting the file could lose keys that a person can still read in it.
   throw new OpenClawError("cli.bad-credentials", `${file} is not readable as JSON`, {
     hint: "fix or move that file, then try again",
   });

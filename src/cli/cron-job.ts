@@ -1,43 +1,55 @@
-// The flags that describe a job, for `cron add` and `cron edit`, as the fields the gateway takes.
+// The options that describe a job, for `cron add` and `cron edit`, and the fields that the gateway expects.
 import { durationMs } from "../base/duration.ts";
 import { UsageError, type Options } from "./command.ts";
 
 export const jobOptions = {
-  name: { type: "string", value: "name", description: "What it is called." },
-  description: { type: "string", value: "text", description: "What it is for." },
+  name: { type: "string", value: "name", description: "Name of the job." },
+  description: { type: "string", value: "text", description: "Purpose of the job." },
   at: {
     type: "string",
     value: "when",
-    description: "Once: ISO time (UTC without a zone), 20m from now, or milliseconds.",
+    description: "Run once: ISO time (UTC without a zone), 20m from now, or epoch milliseconds.",
   },
-  every: { type: "string", value: "span", description: "Again and again: 30s, 10m, 1h, 1d." },
-  cron: { type: "string", value: "expr", description: "By a cron expression of five or six fields." },
-  tz: { type: "string", value: "zone", description: "Time zone of --cron, or of an --at without one." },
-  session: { type: "string", choices: ["main", "isolated"], description: "Where it runs; follows from what it does." },
-  "system-event": { type: "string", value: "text", description: "A line for the main session." },
-  message: { type: "string", value: "text", description: "A turn of the agent in a session of its own." },
-  exec: { type: "string", value: "command", description: "A command, without a model." },
-  workdir: { type: "string", value: "folder", description: "Where the command starts." },
-  tool: { type: "string", value: "tool", description: "A tool, without a model." },
-  args: { type: "string", value: "json", description: "Its arguments." },
-  wake: { type: "string", choices: ["now", "next-heartbeat"], description: "When the main session reads it." },
-  agent: { type: "string", value: "id", description: "Whose job it is." },
-  model: { type: "string", value: "model", description: "provider/model for its turns." },
-  thinking: { type: "string", value: "level", description: "off, minimal, low, medium, high or xhigh." },
-  "timeout-seconds": { type: "string", value: "s", description: "Ended after this long." },
-  tools: { type: "string", value: "a,b", description: "Only these of the tools it may use." },
-  announce: { type: "boolean", description: "Put the result into a chat." },
-  deliver: { type: "boolean", description: "The older word for --announce." },
-  "no-deliver": { type: "boolean", description: "Put the result nowhere." },
-  "best-effort-deliver": { type: "boolean", description: "A result that does not arrive is no failure." },
-  channel: { type: "string", value: "id", description: "Which channel; last for where the agent was last spoken to." },
-  to: { type: "string", value: "place", description: "Whom or where on that channel." },
-  "delete-after-run": { type: "boolean", description: "Remove it after it ran well." },
-  "keep-after-run": { type: "boolean", description: "Keep it after it ran." },
+  every: { type: "string", value: "span", description: "Run at this interval: 30s, 10m, 1h, 1d." },
+  cron: { type: "string", value: "expr", description: "Run by a cron expression of five or six fields." },
+  tz: { type: "string", value: "zone", description: "Time zone of --cron, or of --at without a zone." },
+  session: {
+    type: "string",
+    choices: ["main", "isolated"],
+    description: "Session it runs in (default: depends on the action).",
+  },
+  "system-event": { type: "string", value: "text", description: "Action: post a note to the main session." },
+  message: { type: "string", value: "text", description: "Action: ask the agent, in a new session." },
+  exec: { type: "string", value: "command", description: "Action: run a shell command, without a model." },
+  workdir: { type: "string", value: "folder", description: "Folder to run the command in." },
+  tool: { type: "string", value: "tool", description: "Action: call a tool, without a model." },
+  args: { type: "string", value: "json", description: "Arguments of the tool, as JSON." },
+  wake: { type: "string", choices: ["now", "next-heartbeat"], description: "When the main session reads the note." },
+  agent: { type: "string", value: "id", description: "Agent that owns the job (default: the default agent)." },
+  model: { type: "string", value: "model", description: "Model for its turns, as provider/model." },
+  thinking: {
+    type: "string",
+    value: "level",
+    description: "Thinking level: off, minimal, low, medium, high or xhigh.",
+  },
+  "timeout-seconds": { type: "string", value: "s", description: "Stop the run after this many seconds." },
+  tools: { type: "string", value: "a,b", description: "Limit it to these tools." },
+  announce: { type: "boolean", description: "Post the result to a chat." },
+  deliver: { type: "boolean", description: "Older name of --announce." },
+  "no-deliver": { type: "boolean", description: "Do not post the result." },
+  "best-effort-deliver": { type: "boolean", description: "Do not count a failed delivery as a failure of the job." },
+  channel: {
+    type: "string",
+    value: "id",
+    description: "Channel for the result; last means the channel of the latest message to the agent.",
+  },
+  to: { type: "string", value: "place", description: "Recipient or conversation on that channel." },
+  "delete-after-run": { type: "boolean", description: "Remove the job after a successful run." },
+  "keep-after-run": { type: "boolean", description: "Keep the job after a run." },
   misfire: {
     type: "string",
     value: "rule",
-    description: "A missed time: once (made up for), skip, or a span such as 1h.",
+    description: "Missed slot: once (run it later), skip, or a span such as 1h within which to run it.",
   },
 } as const satisfies Options;
 
@@ -45,7 +57,7 @@ export type JobFlags = {
   readonly [Name in keyof typeof jobOptions]?: (typeof jobOptions)[Name] extends { type: "boolean" } ? boolean : string;
 };
 
-/** Only what was given. Throws UsageError for flags that contradict each other. */
+/** Only the given fields. Throws UsageError for options that contradict each other. */
 export function jobFields(flags: JobFlags, helpFor: readonly string[]): Record<string, unknown> {
   const { name, description, session, wake, agent, misfire } = flags;
   return {
@@ -68,21 +80,21 @@ function field(name: string, value: unknown): Record<string, unknown> {
 
 function scheduleOf({ at, every, cron, tz }: JobFlags, helpFor: readonly string[]): unknown {
   if ([at, every, cron].filter((flag) => flag !== undefined).length > 1)
-    throw new UsageError("one of --at, --every and --cron, not several", helpFor);
+    throw new UsageError("--at, --every and --cron exclude each other; give one of them", helpFor);
   if (tz !== undefined && cron === undefined && at === undefined)
-    throw new UsageError("--tz belongs to --cron or --at", helpFor);
+    throw new UsageError("--tz requires --cron or --at", helpFor);
   if (at !== undefined) return { kind: "at", at, ...(tz === undefined ? {} : { tz }) };
   if (cron !== undefined) return { kind: "cron", expr: cron, ...(tz === undefined ? {} : { tz }) };
   if (every === undefined) return undefined;
   const everyMs = durationMs(every);
-  if (everyMs === undefined) throw new UsageError(`--every is a span such as 10m or 1h, not ${every}`, helpFor);
+  if (everyMs === undefined) throw new UsageError(`--every must be a span such as 10m or 1h, not ${every}`, helpFor);
   return { kind: "every", everyMs };
 }
 
 function payloadOf(flags: JobFlags, helpFor: readonly string[]): unknown {
   const { "system-event": text, message, exec, tool, model, thinking, tools, workdir, args } = flags;
   if ([text, message, exec, tool].filter((flag) => flag !== undefined).length > 1)
-    throw new UsageError("one of --system-event, --message, --exec and --tool, not several", helpFor);
+    throw new UsageError("--system-event, --message, --exec and --tool exclude each other; give one of them", helpFor);
   const limit = secondsOf(flags["timeout-seconds"], helpFor);
   const toolsAllow = tools?.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
   const seconds = limit === undefined ? {} : { timeoutSeconds: limit };
@@ -105,14 +117,14 @@ function argsOf(text: string | undefined, helpFor: readonly string[]): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new UsageError(`--args is not JSON: ${error instanceof Error ? error.message : String(error)}`, helpFor);
+    throw new UsageError(`--args must be JSON: ${error instanceof Error ? error.message : String(error)}`, helpFor);
   }
 }
 
 function deliveryOf(flags: JobFlags, helpFor: readonly string[]): unknown {
   const { announce = false, deliver = false, channel, to } = flags;
   const off = flags["no-deliver"] === true;
-  if (off && (announce || deliver)) throw new UsageError("--announce or --no-deliver, not both", helpFor);
+  if (off && (announce || deliver)) throw new UsageError("--announce and --no-deliver exclude each other", helpFor);
   const bestEffort = flags["best-effort-deliver"];
   const isMeant = off || announce || deliver || channel !== undefined || to !== undefined || bestEffort === true;
   if (!isMeant) return undefined;
@@ -126,14 +138,14 @@ function deliveryOf(flags: JobFlags, helpFor: readonly string[]): unknown {
 
 function lifeOf(flags: JobFlags, helpFor: readonly string[]): boolean | undefined {
   const [goes, stays] = [flags["delete-after-run"] === true, flags["keep-after-run"] === true];
-  if (goes && stays) throw new UsageError("--delete-after-run or --keep-after-run, not both", helpFor);
+  if (goes && stays) throw new UsageError("--delete-after-run and --keep-after-run exclude each other", helpFor);
   return goes ? true : stays ? false : undefined;
 }
 
 function misfireOf(word: string, helpFor: readonly string[]): unknown {
   if (word === "once" || word === "skip") return word;
   const windowMs = durationMs(word);
-  if (windowMs === undefined) throw new UsageError("--misfire is once, skip or a span such as 1h", helpFor);
+  if (windowMs === undefined) throw new UsageError("--misfire must be once, skip or a span such as 1h", helpFor);
   return { windowMs };
 }
 
@@ -141,5 +153,5 @@ function secondsOf(word: string | undefined, helpFor: readonly string[]): number
   if (word === undefined) return undefined;
   const seconds = Number(word);
   if (Number.isFinite(seconds) && seconds > 0) return seconds;
-  throw new UsageError("--timeout-seconds is a number of seconds above 0", helpFor);
+  throw new UsageError("--timeout-seconds must be a number above 0", helpFor);
 }

@@ -1,10 +1,11 @@
-// Jobs as the gateway shows them, and one call about them.
+// Jobs as the gateway returns them, as text for people, and one call about them.
 import { OpenClawError } from "../core/error.ts";
 import type { MethodName, MethodParams, MethodResult } from "../protocol/method-map.ts";
 import type { CronJob } from "../protocol/methods/cron.ts";
 import { withGateway } from "./client.ts";
 import type { Io } from "./io.ts";
 import { formatDuration } from "../base/duration.ts";
+import { oneLine } from "./print.ts";
 import { requireConfigUnless } from "./settings.ts";
 import { targetOf, type WireFlags } from "./target.ts";
 
@@ -35,7 +36,17 @@ export function nextText({ enabled, state }: Pick<CronJob, "enabled" | "state">,
   return state.nextRunAtMs <= now ? "due" : `in ${formatDuration(state.nextRunAtMs - now)}`;
 }
 
-/** One line that says what was done. */
+/** The job on one line, after a change. */
 export function jobLine(job: CronJob, now: number): string {
   return `${job.id}  ${job.name}: ${scheduleText(job)}, ${nextText(job, now)}`;
+}
+
+/** The next run times of a job or schedule, one per line. */
+export function runTimesText({ tz, fires, job }: MethodResult<"cron.preview">): string[] {
+  const title = oneLine(`${job === undefined ? "" : `${job.name}, `}run times in ${tz}`);
+  if (fires.length === 0) return [title, "no further run"];
+  return [
+    title,
+    ...fires.map(({ local, offset, note }) => `${local} ${offset}${note === undefined ? "" : `  ${note}`}`),
+  ];
 }

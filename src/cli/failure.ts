@@ -1,4 +1,4 @@
-// How a failure reads: what happened, then the way out. Exit 1 for failures, 2 for wrong words.
+// Prints a failure: what happened, then the fix. Exit code 1 for failures, 2 for wrong usage.
 import { OpenClawError } from "../core/error.ts";
 import { UsageError } from "./command.ts";
 import type { Io } from "./io.ts";
@@ -25,10 +25,8 @@ function linesOf(error: unknown, { paintError: paint, env }: Io): string[] {
   const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
   const debug = (env["OPENCLAW_DEBUG"] ?? "") !== "";
   return [
-    paint.bad(`unexpected failure, a fault of ours: ${safe(message)}`),
-    ...(debug && stack !== undefined
-      ? [stack]
-      : ["fix: repeat it with OPENCLAW_DEBUG=1 in front and report what it prints"]),
+    paint.bad(`unexpected failure, a bug in OpenClaw: ${safe(message)}`),
+    ...(debug && stack !== undefined ? [stack] : ["fix: run it again with OPENCLAW_DEBUG=1 and report the output"]),
   ];
 }
 

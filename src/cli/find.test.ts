@@ -1,4 +1,4 @@
-// Which command is meant, with global options anywhere.
+// Finds the command in the arguments, with global options anywhere.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -11,8 +11,21 @@ const entry = (words: string) => ({
   load: () => Promise.reject(new Error("not loaded")),
 });
 const table: Table = {
-  entries: [entry("status"), entry("gateway run"), entry("gateway stop"), entry("config get")],
+  entries: [
+    entry("status"),
+    entry("gateway run"),
+    entry("gateway stop"),
+    entry("config get"),
+    entry("browser tabs"),
+    entry("browser tab new"),
+  ],
   groups: [
+    {
+      path: ["browser"],
+      summary: "",
+      bare: "tabs",
+      options: { "browser-profile": "string" },
+    },
     { path: ["gateway"], summary: "", bare: "run" },
     { path: ["config"], summary: "" },
   ],
@@ -25,7 +38,7 @@ const find = (...words: string[]) => {
   ];
 };
 
-test("by its words, wherever the global options stand", () => {
+test("finds a command with global options in any position", () => {
   assert.deepEqual(find("status"), ["status"]);
   assert.deepEqual(find("--dev", "status", "--json"), ["status", "--dev", "--json"]);
   assert.deepEqual(find("--profile", "status", "gateway", "--json", "stop", "x"), [
@@ -38,7 +51,17 @@ test("by its words, wherever the global options stand", () => {
   assert.deepEqual(find("--profile=a", "config", "get", "b"), ["config get", "--profile=a", "b"]);
 });
 
-test("a bare group is its own command where it has one", () => {
+test("accepts the options of a group before its subcommand", () => {
+  assert.deepEqual(find("browser", "--browser-profile", "tab", "tabs"), ["browser tabs", "--browser-profile", "tab"]);
+  assert.deepEqual(find("browser", "--browser-profile=work", "tab", "--json", "new"), [
+    "browser tab new",
+    "--browser-profile=work",
+    "--json",
+  ]);
+  assert.deepEqual(find("browser", "--browser-profile", "work"), ["browser tabs", "--browser-profile", "work"]);
+});
+
+test("runs the default subcommand of a bare group that has one", () => {
   assert.deepEqual(find("gateway"), ["gateway run"]);
   assert.deepEqual(find("gateway", "--port", "1"), ["gateway run", "--port", "1"]);
   assert.deepEqual(find("gateway", "--help"), ["group gateway", "--help"]);
@@ -47,7 +70,7 @@ test("a bare group is its own command where it has one", () => {
   assert.deepEqual(find("--json"), ["group root", "--json"]);
 });
 
-test("what is no command is refused with the nearest", () => {
+test("rejects an unknown command and suggests the nearest", () => {
   const refusal = (...words: string[]): string => {
     try {
       return find(...words).join(" ");

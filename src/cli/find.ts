@@ -1,13 +1,15 @@
-// Which command is meant: the words of the table among the words given, global options anywhere between them.
+// Finds the command in the arguments; global options may be anywhere between its words.
 import { nearest } from "../core/nearest.ts";
-import { globalOptions, UsageError, type Entry } from "./command.ts";
+import { globalOptions, UsageError, type Entry, type Option } from "./command.ts";
 import { isOption } from "./parse.ts";
 
 export interface Group {
   readonly path: readonly string[];
   readonly summary: string;
-  /** The subcommand that the bare group stands for. */
+  /** The default subcommand of the bare group. */
   readonly bare?: string;
+  /** Types of the options of all its commands that are also accepted before the subcommand. */
+  readonly options?: Readonly<Record<string, Option["type"]>>;
 }
 
 export interface Table {
@@ -19,12 +21,12 @@ export type Found =
   | { readonly kind: "command"; readonly entry: Entry; readonly words: readonly string[] }
   | { readonly kind: "group"; readonly group: Group | undefined; readonly words: readonly string[] };
 
-/** `words` are what is left for the command. A group without a subcommand is found as such; the root has no group. */
+/** `words` are the arguments left for the command. A group without a subcommand is found as such; the root has no group. */
 export function findCommand(words: readonly string[], table: Table): Found {
   const path: string[] = [];
   let left = [...words];
   for (;;) {
-    const at = nextWord(left);
+    const at = nextWord(left, optionsBefore(path, table));
     const word = left[at];
     const names = childrenOf(path, table);
     if (word !== undefined && !isOption(word) && names.includes(word)) {
@@ -45,7 +47,7 @@ export function findCommand(words: readonly string[], table: Table): Found {
   }
 }
 
-/** The names that may follow a path. */
+/** The names that can follow a path. */
 export function childrenOf(path: readonly string[], { entries }: Table): string[] {
   const names = entries.flatMap((entry) =>
     samePath(entry.path.slice(0, path.length), path) ? entry.path.slice(path.length, path.length + 1) : [],
@@ -53,14 +55,23 @@ export function childrenOf(path: readonly string[], { entries }: Table): string[
   return [...new Set(names)];
 }
 
-/** Steps over global options and their values. */
-function nextWord(words: readonly string[]): number {
+type OptionTypes = NonNullable<Group["options"]>;
+
+/** Global options, and those of the groups on the path. */
+function optionsBefore(path: readonly string[], { groups }: Table): OptionTypes {
+  const above = groups.filter((group) => samePath(group.path, path.slice(0, group.path.length)));
+  const global = Object.fromEntries(Object.entries(globalOptions).map(([name, { type }]) => [name, type]));
+  return Object.assign(global, ...above.map(({ options }) => options)) as OptionTypes;
+}
+
+/** Skips these options and their values. */
+function nextWord(words: readonly string[], options: OptionTypes): number {
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? "";
     if (!isOption(word)) return at;
-    const name = word.slice(2) as keyof typeof globalOptions;
-    if (word === "--" || !(Object.hasOwn(globalOptions, name.split("=")[0] ?? "") || word === "-h")) return at;
-    if (globalOptions[name]?.type === "string") at += 1;
+    const name = word.slice(2);
+    if (word === "--" || !(Object.hasOwn(options, name.split("=")[0] ?? "") || word === "-h")) return at;
+    if (Object.hasOwn(options, name) && options[name] === "string") at += 1;
   }
   return words.length;
 }

@@ -1,4 +1,4 @@
-// Whether a gateway runs here and answers: the lock's owner, the port, one request. Cheap when nothing runs.
+// Whether a gateway runs here and answers: the lock's owner, the port, one request. Fast when none runs.
 import { OpenClawError } from "../core/error.ts";
 import { readLockOwner, stateLockOf, type LockOwner } from "../base/lock.ts";
 import { tailLog } from "../gateway/log-tail.ts";
@@ -7,13 +7,13 @@ import type { GatewayClient } from "./client.ts";
 import type { Io } from "./io.ts";
 import { isListening } from "./listening.ts";
 import { newestLog, parseLogLine, type LogLine } from "./log-file.ts";
-import { glanceAtConfig, type Glance } from "./settings.ts";
+import { readUncheckedConfig, type UncheckedConfig } from "./settings.ts";
 import { targetOf, type Target, type WireFlags } from "./target.ts";
 
 export interface GatewayState {
-  readonly glance: Glance;
+  readonly unchecked: UncheckedConfig;
   readonly target: Target;
-  /** Who says to hold the state folder, when it is alive. */
+  /** The process in the lock file of the state folder, if it is alive. */
   readonly owner: LockOwner | undefined;
   readonly listening: boolean;
   readonly probe: Probe;
@@ -34,12 +34,12 @@ export async function readGatewayState(
   flags: WireFlags,
   ask: Readonly<Record<string, unknown>>,
 ): Promise<GatewayState> {
-  const glance = await glanceAtConfig(io);
-  const target = await targetOf(io, flags, glance);
+  const unchecked = await readUncheckedConfig(io);
+  const target = await targetOf(io, flags, unchecked);
   const owner = target.isLocal ? readLockOwner(stateLockOf(io.paths().state)) : undefined;
   const listening = await isListening(target);
   const probe: Probe = listening ? await probeTarget(io, target, ask) : { ok: false, error: undefined };
-  return { glance, target, owner, listening, probe };
+  return { unchecked, target, owner, listening, probe };
 }
 
 export async function probeTarget(io: Io, target: Target, ask: Readonly<Record<string, unknown>>): Promise<Probe> {
@@ -66,9 +66,9 @@ export async function probeTarget(io: Io, target: Target, ask: Readonly<Record<s
   }
 }
 
-/** The newest error in the log, to say why a gateway ended. */
-export async function lastLoggedError(io: Io, glance: Glance): Promise<LogLine | undefined> {
-  const file = newestLog(io, glance);
+/** The newest error in the log, which may explain why a gateway ended. */
+export async function lastLoggedError(io: Io, unchecked: UncheckedConfig): Promise<LogLine | undefined> {
+  const file = newestLog(io, unchecked);
   if (file === undefined) return undefined;
   const { lines } = await tailLog(file, { limit: 2000 });
   return lines

@@ -1,4 +1,4 @@
-// Help of every command, made by the program itself: a summary, a usage line, at least one example that parses.
+// The help of every command: a summary, a usage line, and at least one example that parses.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -47,7 +47,7 @@ for (const { path, summary, load } of entries.map((entry) => ({ ...entry, load: 
     for (const line of out.split("\n")) assert.ok(line.length <= 130, line);
   });
 
-  test(`the examples of openclaw ${name} are commands we understand`, async () => {
+  test(`openclaw ${name}: every example is a valid command`, async () => {
     const { command } = await load();
     for (const { line } of command.examples) {
       const found = findCommand(wordsOf(line), { entries, groups });
@@ -66,19 +66,32 @@ test("every group has help that names its commands", async () => {
   }
 });
 
-test("the table is sorted and has no command twice", () => {
+test("the options of a group are options of each of its commands", async () => {
+  for (const { path, options } of groups) {
+    if (options === undefined) continue;
+    for (const entry of entries.filter((candidate) => path.every((word, at) => candidate.path[at] === word))) {
+      const { command } = await entry.load();
+      // A command without options needs no gateway.
+      if (command.options === undefined) continue;
+      for (const [name, type] of Object.entries(options))
+        assert.equal(command.options[name]?.type, type, `${entry.path.join(" ")} --${name}`);
+    }
+  }
+});
+
+test("the command table is sorted and has no duplicates", () => {
   const names = entries.map(({ path }) => path.join(" "));
   assert.deepEqual(names, [...new Set(names)].toSorted());
 });
 
-test("colours on a terminal, none elsewhere or when not wanted", async () => {
-  const hasColour = ({ out }: { out: string }): boolean => out.includes("\u001b[");
-  assert.equal(hasColour(await run(["--help"], true)), true);
-  assert.equal(hasColour(await run(["--help"], false)), false);
-  assert.equal(hasColour(await run(["--help", "--no-color"], true)), false);
+test("prints colors on a terminal only, and not with --no-color", async () => {
+  const hasColor = ({ out }: { out: string }): boolean => out.includes("\u001b[");
+  assert.equal(hasColor(await run(["--help"], true)), true);
+  assert.equal(hasColor(await run(["--help"], false)), false);
+  assert.equal(hasColor(await run(["--help", "--no-color"], true)), false);
 });
 
-/** The words of an example up to the first thing only a shell understands. */
+/** The arguments of an example up to the first shell operator. */
 function wordsOf(line: string): string[] {
   const [first = ""] = line.split(/ (?:&&|\||<|>>?) /);
   return [...first.matchAll(/'([^']*)'|((?:\$\([^)]*\)|\S)+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "");

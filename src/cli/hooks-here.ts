@@ -1,4 +1,4 @@
-// The hooks of this machine as commands see them; no gateway is asked, and no script is loaded.
+// The hooks of this machine for commands; asks no gateway and loads no script.
 import { OpenClawError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
 import type { LoadedConfig } from "../config/load.ts";
@@ -11,7 +11,7 @@ export function hooksHere(io: Io, { config }: LoadedConfig): readonly HookRow[] 
   return discoverHooks({ config, paths: io.paths(), env: io.env, bundled: bundledCards });
 }
 
-/** Also those another one of the same name stands in front of. */
+/** Also hooks that another one of the same name overrides. */
 export function allHooksHere(io: Io, { config }: LoadedConfig): readonly HookRow[] {
   return findHooks({ config, paths: io.paths(), env: io.env, bundled: bundledCards });
 }
@@ -26,13 +26,13 @@ export function requireHook(rows: readonly HookRow[], name: string): HookRow {
   });
 }
 
-/** Nothing missing and nothing wrong, whether it is enabled or not. */
+/** True when no requirement is missing and there is no problem, enabled or not. */
 export const isEligible = ({ missing, problem }: HookRow): boolean => missing.length === 0 && problem === undefined;
 
-export function stateWords(row: HookRow): string {
-  if (row.problem !== undefined) return row.enabled ? "off: broken" : "broken";
-  if (row.missing.length > 0) return row.enabled ? "off: incomplete" : "incomplete";
-  return row.enabled ? "runs" : "off";
+export function stateText(row: HookRow): string {
+  if (row.problem !== undefined) return row.enabled ? "enabled, broken" : "broken";
+  if (row.missing.length > 0) return row.enabled ? "enabled, requirements missing" : "requirements missing";
+  return row.enabled ? "running" : "disabled";
 }
 
 /** For programs. */

@@ -1,10 +1,10 @@
-// Identity cards as people write them.
+// Parses identity cards as people write them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { readIdentityCard } from "./identity-card.ts";
 
-test("fields stand in a list, bold or plain; blanks are no values", () => {
+test("reads fields from a list, bold or plain, and skips placeholders", () => {
   assert.deepEqual(
     readIdentityCard(
       "# Who am I\n- **Name:** Molly\n* Vibe: calm and dry\n**Emoji:** 🦀\nAvatar: _(to be found)_\nsome words: of no field\n",

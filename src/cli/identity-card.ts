@@ -1,4 +1,4 @@
-// Who an agent is to people, read out of the IDENTITY.md of a workspace.
+// Reads name, theme, emoji and avatar of an agent from IDENTITY.md in its workspace.
 
 export interface IdentityCard {
   readonly name?: string;
@@ -7,7 +7,7 @@ export interface IdentityCard {
   readonly avatar?: string;
 }
 
-/** Lines such as `- **Name:** Molly`; a value still in brackets or underscores is a blank somebody has to fill in. */
+/** Lines such as `- **Name:** Molly`; a value in brackets or underscores is a placeholder. */
 export function readIdentityCard(text: string): IdentityCard {
   const found = new Map<string, string>();
   for (const line of text.split(/\r?\n/)) {

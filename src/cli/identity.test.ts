@@ -1,4 +1,4 @@
-// The device key and the tokens gateways gave: made once, private, never given to another gateway.
+// The device key and the tokens of gateways: created once, private, never sent to another gateway.
 import assert from "node:assert/strict";
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ test("the id is the hash of the key, and signatures verify", () => {
   assert.deepEqual([openIdentity(state).deviceId, statSync(file).mode & 0o777], [deviceId, 0o600]);
 });
 
-test("a garbled file is refused and kept, not replaced by another device", () => {
+test("rejects and keeps a garbled file instead of creating another device", () => {
   const good = readFileSync(file, "utf8");
   for (const bad of ["", "{", "[]", '{"publicKeyPem":"x","privateKeyPem":"y"}']) {
     writeFileSync(file, bad);
@@ -31,7 +31,7 @@ test("a garbled file is refused and kept, not replaced by another device", () =>
   writeFileSync(file, good);
 });
 
-test("a token is kept per gateway and given to no other", () => {
+test("stores a token per gateway and returns it for no other", () => {
   const { deviceId } = openIdentity(state);
   keepDeviceToken(state, deviceId, "ws://a:1", { token: "t1", scopes: ["operator.read"] });
   keepDeviceToken(state, deviceId, "ws://b:2", { token: "t2", scopes: [] });
@@ -43,7 +43,7 @@ test("a token is kept per gateway and given to no other", () => {
   assert.equal(statSync(authFile).mode & 0o777, 0o600);
 });
 
-test("what another program keeps in the file stays", () => {
+test("keeps what another program stored in the file", () => {
   const { deviceId } = openIdentity(state);
   const tokens = { node: { token: "n", role: "node", scopes: [], updatedAtMs: 1 } };
   writeFileSync(authFile, JSON.stringify({ version: 1, deviceId, tokens }));

@@ -1,4 +1,4 @@
-// This machine's device key and the tokens gateways gave it, in the state folder, in the recorded shapes.
+// This machine's device key and the tokens that gateways issued to it, in the state folder, in the recorded shapes.
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ interface IdentityFile {
   readonly createdAtMs: number;
 }
 
-/** Made on first use. A file that cannot be read is refused: a new key would silently be another device. */
+/** Created on first use. An unreadable file is an error: a new key would silently be another device. */
 export function openIdentity(state: string): Signer {
   const path = join(state, "identity", "device.json");
   const { deviceId, publicKeyPem, privateKeyPem } = readIdentity(path) ?? createIdentity(path);
@@ -63,7 +63,7 @@ function rawKey(publicKeyPem: string): Buffer {
   return createPublicKey(publicKeyPem).export({ type: "spki", format: "der" }).subarray(-32);
 }
 
-/** Tokens by role and by gateway: the recorded file holds one gateway; ours are under `gateways`, so that none gets another's. */
+/** Tokens by role and gateway. The recorded file has one gateway; ours are under `gateways`, so that each gets only its own. */
 interface AuthFile {
   readonly version?: unknown;
   readonly deviceId?: unknown;
@@ -78,7 +78,7 @@ export interface KeptToken {
 
 const authFileOf = (state: string): string => join(state, "identity", "device-auth.json");
 
-/** The token this gateway gave this device, if it did. */
+/** The token that this gateway issued to this device, if any. */
 export function readDeviceToken(state: string, deviceId: string, url: string): KeptToken | undefined {
   const stored = readJson(authFileOf(state)) as AuthFile | undefined;
   if (stored === undefined || stored.deviceId !== deviceId) return undefined;
@@ -89,7 +89,7 @@ export function readDeviceToken(state: string, deviceId: string, url: string): K
   return { token, scopes: Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : [] };
 }
 
-/** `undefined` forgets it. */
+/** `undefined` deletes it. */
 export function keepDeviceToken(state: string, deviceId: string, url: string, kept: KeptToken | undefined): void {
   const path = authFileOf(state);
   const stored = (readJson(path) ?? {}) as AuthFile;
@@ -127,6 +127,6 @@ function readJson(path: string): Record<string, unknown> | undefined {
 function unreadable(path: string, cause?: unknown): OpenClawError {
   return new OpenClawError("cli.identity", `the device identity ${path} cannot be read`, {
     cause,
-    hint: `move it away (mv ${path} ${path}.old); a new one is made and paired again`,
+    hint: `move it away (mv ${path} ${path}.old); a new one is created, which must be paired again`,
   });
 }

@@ -1,6 +1,6 @@
-// Ctrl-C: the first one is a request, the second one ends the process as if nobody had listened.
+// Ctrl-C: the first one asks the command to stop, the second one ends the process.
 
-/** Returns how to stop catching. SIGTERM counts too. */
+/** Returns a function that stops catching. SIGTERM counts too. */
 export function onInterrupt(first: () => void): () => void {
   let asked = false;
   const caught = (signal: NodeJS.Signals): void => {

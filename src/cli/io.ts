@@ -1,26 +1,26 @@
-// All a command may touch of the outside: where to print, the environment, the paths. Made once in bin.ts.
+// What a command may use of its environment: output, environment variables, paths. Created once in bin.ts.
 import { resolvePaths, type Env, type Paths } from "../base/paths.ts";
-import { coloured, plain, type Paint } from "./paint.ts";
+import { colored, plain, type Paint } from "./paint.ts";
 
 export interface Io {
   readonly env: Env;
   readonly profile: string | undefined;
   readonly json: boolean;
-  /** Somebody sits in front of it: both ends are a terminal. */
+  /** True when a person can answer: both ends are a terminal. */
   readonly interactive: boolean;
-  /** Colours for stdout. */
+  /** Colors for stdout. */
   readonly paint: Paint;
-  /** Colours for stderr. */
+  /** Colors for stderr. */
   readonly paintError: Paint;
   /** Columns to wrap at. */
   readonly width: number;
   /** Resolved on first use. */
   paths(): Paths;
-  /** A line (or several) on stdout: what was asked for. */
+  /** Prints lines on stdout: the result of the command. */
   print(text: string): void;
-  /** stdout as it is, without a newline. */
+  /** Writes to stdout unchanged, without a newline. */
   write(text: string): void;
-  /** A line on stderr: everything else. */
+  /** Prints a line on stderr: everything except the result. */
   say(text: string): void;
 }
 
@@ -53,8 +53,8 @@ export function createIo({ env, stdout, stderr, stdinIsTerminal }: Terminal, fla
     profile: flags.profile,
     json: flags.json,
     interactive: stdout.isTerminal && stdinIsTerminal,
-    paint: mayPaint && stdout.isTerminal ? coloured : plain,
-    paintError: mayPaint && stderr.isTerminal ? coloured : plain,
+    paint: mayPaint && stdout.isTerminal ? colored : plain,
+    paintError: mayPaint && stderr.isTerminal ? colored : plain,
     width: Math.max(40, stdout.columns || DEFAULT_WIDTH),
     paths: () => (paths ??= resolvePaths(env, flags.profile)),
     print: (text) => stdout.write(`${text}\n`),

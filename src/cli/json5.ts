@@ -1,4 +1,4 @@
-// JSON5 from the command line; the reader itself belongs to the config.
+// Parses JSON5 from the command line with the parser of the config.
 import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { parseText, valueOf } from "../config/json5-text.ts";
@@ -16,7 +16,7 @@ export function parseJson5(text: string): Parsed {
   }
 }
 
-/** Throws UsageError for anything but an object. */
+/** Throws UsageError for anything except an object. */
 export function parseObject(text: string, what: string): Record<string, unknown> {
   const parsed = parseJson5(text);
   if (!parsed.ok) throw new UsageError(`${what} is not JSON5: ${parsed.why}`);

@@ -1,4 +1,4 @@
-// Whether anything listens at an address, without speaking to it: cheap enough to ask before the client is loaded.
+// Checks whether a program listens at an address, without sending anything; cheap enough to run before the client loads.
 import type { Target } from "./target.ts";
 
 export async function isListening(target: Target): Promise<boolean> {

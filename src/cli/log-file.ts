@@ -1,4 +1,4 @@
-// Where the log is when no gateway can be asked, and its lines as people read them.
+// Finds the log file when no gateway runs, and formats its lines.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -7,11 +7,11 @@ import { expandHome } from "../base/paths.ts";
 import type { Io } from "./io.ts";
 import type { Paint } from "./paint.ts";
 import { oneLine } from "./print.ts";
-import type { Glance } from "./settings.ts";
+import type { UncheckedConfig } from "./settings.ts";
 
-/** The configured file, else the newest of the daily ones; undefined when nothing was ever logged. */
-export function newestLog(io: Io, glance: Glance): string | undefined {
-  const fixed = glance.text("logging.file");
+/** The configured file, else the newest of the daily ones; undefined when there is none. */
+export function newestLog(io: Io, unchecked: UncheckedConfig): string | undefined {
+  const fixed = unchecked.text("logging.file");
   const { state, home } = io.paths();
   if (fixed !== undefined) return expandHome(fixed, home);
   const folder = join(state, "logs");
@@ -44,7 +44,7 @@ export function parseLogLine(line: string): LogLine | undefined {
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== "object" || value === null) return undefined;
-    // `0`, `1` and `_meta` say the same again, for published clients.
+    // `0`, `1` and `_meta` repeat these fields for published clients.
     const { time, level, subsystem, message, 0: _name, 1: _text, _meta, ...rest } = value as Record<string, unknown>;
     if (typeof time !== "string" || typeof level !== "string" || typeof message !== "string") return undefined;
     return { time, level, subsystem: typeof subsystem === "string" ? subsystem : "", message, rest };
@@ -57,11 +57,11 @@ export function parseLogLine(line: string): LogLine | undefined {
 /** `14:03:11 WARN [gateway] connection refused {"address":"…"}`, in the reader's own time zone. */
 export function formatLogLine({ time, level, subsystem, message, rest }: LogLine, paint: Paint): string {
   const extra = Object.keys(rest).length === 0 ? "" : ` ${paint.dim(oneLine(JSON.stringify(rest)))}`;
-  const mark = level === "info" ? "" : `${colourOf(level, paint)(level.toUpperCase())} `;
+  const mark = level === "info" ? "" : `${colorOf(level, paint)(level.toUpperCase())} `;
   return `${paint.dim(clockTime(time))} ${mark}[${oneLine(subsystem)}] ${oneLine(message)}${extra}`;
 }
 
-function colourOf(level: string, paint: Paint): (text: string) => string {
+function colorOf(level: string, paint: Paint): (text: string) => string {
   if (level === "error") return paint.bad;
   return level === "warn" ? paint.warn : paint.dim;
 }

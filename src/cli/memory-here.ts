@@ -1,4 +1,4 @@
-// Memory for a command: through the gateway that owns the indexes, or, when none runs here, in this process.
+// Memory for a command: through the gateway that owns the indexes or, if none runs here, in this process.
 import { parseAgentId, type AgentId } from "../core/names.ts";
 import { readLockOwner, stateLockOf } from "../base/lock.ts";
 import { agentIds, defaultAgentId } from "../config/agents.ts";
@@ -13,7 +13,7 @@ const LONG_MS = 3_600_000;
 /** Each of these commands loads the local model itself. */
 const QUESTION_MS = 20_000;
 
-/** Reading all notes in may take long; nobody is told to give up. */
+/** Indexing all notes may take long, so there is no timeout. */
 export interface MemoryHere {
   status(agent: AgentId, deep: boolean): Promise<MemoryStatus>;
   index(agent: AgentId, force: boolean): Promise<IndexReport>;
@@ -46,7 +46,7 @@ async function useHere<T>(io: Io, use: (memory: MemoryHere) => Promise<T>): Prom
   try {
     return await use({
       status: (agent, deep) => runtime.memory.status(agent, { deep }),
-      // The process ends with the command: what has no vector then would have none tomorrow.
+      // The process ends with the command, so missing vectors are created before it exits.
       index: (agent, force) => runtime.memory.index(agent, { force, vectors: true }),
       search: (agent, query) => runtime.memory.search({ agent, waitMs: QUESTION_MS, ...query }),
     });
@@ -55,7 +55,7 @@ async function useHere<T>(io: Io, use: (memory: MemoryHere) => Promise<T>): Prom
   }
 }
 
-/** The agent that was named, or else all of them. */
+/** The named agent, or all agents. */
 export async function agentsFor(io: Io, named: string | undefined): Promise<readonly AgentId[]> {
   const { config } = await requireConfig(io);
   return named === undefined ? agentIds(config) : [knownAgent(config, named)];
@@ -73,4 +73,11 @@ function knownAgent(config: Config, named: string): AgentId {
   throw new OpenClawError("agent.unknown", `there is no agent "${named}"; known: ${known.join(", ")}`, {
     hint: "openclaw agents list",
   });
+}
+
+/** The folder of the optional embedding packages. */
+export async function extrasFolderHere(io: Io): Promise<string> {
+  const { extrasFolder } = await import("../memory/embed/extra.ts");
+  const { config } = await requireConfig(io);
+  return extrasFolder(io.paths(), config.agents?.defaults?.memorySearch?.local?.modelCacheDir);
 }

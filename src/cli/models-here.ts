@@ -1,4 +1,4 @@
-// Models as the commands see them: asked of the running gateway, whose environment counts, or else of the config here.
+// Models for commands: from the running gateway, whose environment counts, or else from the config of this command.
 import { readLockOwner, stateLockOf } from "../base/lock.ts";
 import type { MethodName, MethodParams, MethodResult } from "../protocol/method-map.ts";
 import { withGateway } from "./client.ts";
@@ -14,9 +14,9 @@ export interface ModelRow {
   readonly contextWindow?: number;
   readonly reasoning?: boolean;
   readonly input?: readonly string[];
-  /** A credential is there, or none is needed. */
+  /** A credential exists, or none is needed. */
   readonly ready?: boolean;
-  /** Where it is known from. */
+  /** Where the model is known from. */
   readonly source?: string;
 }
 
@@ -31,9 +31,9 @@ export interface ModelTest {
 export interface Models {
   readonly where: "gateway" | "here";
   list(): Promise<readonly ModelRow[]>;
-  /** What could be used right now: keys that are there, servers that answer on this machine. */
+  /** Models that can be used now: with a key in the environment, or from a server on this machine. */
   scan(): Promise<readonly ModelRow[]>;
-  /** One small question. Failures are answers. */
+  /** Sends one small request. A failure is a result, not an exception. */
   test(provider: string, id: string): Promise<ModelTest>;
 }
 
@@ -71,13 +71,13 @@ function toTest({ ok, ms, text, failure }: MethodResult<"models.test">): ModelTe
   };
 }
 
-/** One line for people; the reason and the way out when it did not work. */
+/** Prints one line, with the reason and the fix if it failed. */
 export function sayTest(io: Io, ref: string, { ok, text, durationMs, error, hint }: ModelTest): void {
   if (ok) {
     const took = durationMs === undefined ? "" : ` in ${Math.round(durationMs)} ms`;
     io.print(`${io.paint.good("works")}: ${ref} answered${took}${text === undefined ? "" : `: ${oneLine(text)}`}`);
     return;
   }
-  io.say(io.paintError.bad(`${ref} does not answer: ${oneLine(error ?? "no reason was given")}`));
+  io.say(io.paintError.bad(`${ref} does not answer: ${oneLine(error ?? "unknown reason")}`));
   io.say(`fix: ${hint ?? "openclaw configure --section model"}`);
 }

@@ -1,4 +1,4 @@
-// Models without a gateway: the same book that the gateway uses, over this config and this environment.
+// Models without a gateway: the gateway's model book, opened with the config and environment of this command.
 import { createMask } from "../base/mask.ts";
 import { systemClock } from "../base/clock.ts";
 import { openLog } from "../base/log.ts";

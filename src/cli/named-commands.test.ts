@@ -1,4 +1,4 @@
-// Every command that a message, a hint or the page tells people to type is one that exists.
+// Every command that a message, a hint or the page names exists.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,12 +9,12 @@ import { entries, groups } from "./commands/index.ts";
 import { findCommand } from "./find.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-/** At the start of a text or behind a colon it is a command; in the middle of a sentence it may be the name of the product. */
+/** At the start of a text or after a colon it is a command; in the middle of a sentence it may be the product name. */
 const named = /(?:["'`]|: |&& )openclaw ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*)*)/g;
 
-test("no message names a command that is not there", () => {
+test("every command named in a message exists", () => {
   const files = globSync(["src/**/*.ts", "ui/src/**/*.ts"], { cwd: root }).filter(
-    // A list of words there happens to begin with the name.
+    // A list of words there happens to start with the name.
     (file) => !/\.(?:test|cases)\.ts$|argument-rules.never\.ts$/.test(file),
   );
   const lines = files.flatMap((file) =>

@@ -1,4 +1,4 @@
-// Colours, by meaning rather than by name; on a terminal only.
+// Colors by meaning, for terminals only.
 
 export interface Paint {
   readonly good: (text: string) => string;
@@ -10,7 +10,7 @@ export interface Paint {
 
 export const plain: Paint = { good: same, bad: same, warn: same, dim: same, strong: same };
 
-export const coloured: Paint = {
+export const colored: Paint = {
   good: (text) => style("green", text),
   bad: (text) => style("red", text),
   warn: (text) => style("yellow", text),
@@ -23,8 +23,8 @@ function same(text: string): string {
 }
 
 /**
- * Looked up on use: importing `node:util` costs 5 ms, and most output has no colours. The caller has looked at the stream
- * already; styleText would look at stdout again.
+ * Loaded on use: importing `node:util` costs 5 ms, and most output has no colors. The caller has already checked the
+ * stream; styleText would check stdout again.
  */
 function style(format: "green" | "red" | "yellow" | "dim" | "bold", text: string): string {
   return process.getBuiltinModule("node:util").styleText(format, text, { validateStream: false });

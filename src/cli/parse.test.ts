@@ -1,4 +1,4 @@
-// Words behind a command: what is taken, and the exact complaint about what is not.
+// Arguments of a command: what is accepted, and the exact message for each mistake.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -24,7 +24,7 @@ const command = defineCommand({
 });
 const parse = (...words: string[]) => parseWords(words, command, ["x", "y"]);
 
-test("options in every place and spelling", () => {
+test("accepts options in every position and form", () => {
   assert.deepEqual(parse("--limit", "5", "a", "-f", "--no-open"), {
     options: { limit: "5", follow: true, "no-open": true },
     arguments: ["a"],
@@ -34,7 +34,7 @@ test("options in every place and spelling", () => {
   assert.deepEqual(parse("a", "--json", "--profile", "p"), { options: { json: true, profile: "p" }, arguments: ["a"] });
 });
 
-test("values that look like options", () => {
+test("accepts values that look like options", () => {
   assert.deepEqual(parse("-5", "-.5", "-").arguments, ["-5", "-.5", "-"]);
   assert.deepEqual(parse("--limit", "-5", "a").options, { limit: "-5" });
   assert.deepEqual(parse("--", "--limit", "-x"), { options: {}, arguments: ["--limit", "-x"] });
@@ -68,14 +68,14 @@ test("rejects an unexpected argument", () => {
   });
 });
 
-test("whole numbers, nothing else", () => {
+test("accepts whole numbers only", () => {
   const range = { min: 1, max: 10 };
   assert.deepEqual([wholeNumber("n", undefined, range), wholeNumber("n", "7", range)], [undefined, 7]);
   for (const bad of ["0", "11", "1.5", "1e1", "-1", "", " 1", "0x1", "NaN"])
     assert.throws(() => wholeNumber("n", bad, range), UsageError, bad);
 });
 
-test("whatever is typed is parsed or refused with a UsageError", () => {
+test("parses any input or rejects it with a UsageError", () => {
   fc.assert(
     fc.property(
       fc.array(

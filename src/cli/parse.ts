@@ -92,7 +92,7 @@ function missingValue(name: string, { value = "value" }: Option, path: readonly 
   return new UsageError(`--${name} needs a value: --${name} <${value}>`, path);
 }
 
-/** A whole number in an option, for timeouts, ports and limits. */
+/** Parses a whole number in an option, for timeouts, ports and limits. */
 export function wholeNumber(
   name: string,
   given: string | undefined,

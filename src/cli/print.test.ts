@@ -1,4 +1,4 @@
-// Text for people: wrapped, aligned, and nothing a terminal would obey.
+// Text for people: wrapped, aligned, without control characters.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -8,7 +8,7 @@ import { plain } from "./paint.ts";
 import { formatDuration } from "../base/duration.ts";
 import { columns, oneLine, safe, table, wrap } from "./print.ts";
 
-test("wrapping breaks at blanks and keeps line breaks", () => {
+test("wraps at blanks and keeps line breaks", () => {
   assert.deepEqual(wrap("one two three four five six", 20), ["one two three four", "five six"]);
   assert.deepEqual(wrap("a\n\nb", 20, "  "), ["  a", "", "  b"]);
   assert.deepEqual(wrap("a-word-that-is-far-longer-than-the-line x", 20), [
@@ -17,7 +17,7 @@ test("wrapping breaks at blanks and keeps line breaks", () => {
   ]);
 });
 
-test("wrapping loses no word", () => {
+test("loses no word when it wraps", () => {
   fc.assert(
     fc.property(fc.array(fc.stringMatching(/^[a-z]{1,12}$/)), fc.integer({ min: 20, max: 80 }), (words, width) => {
       const lines = wrap(words.join(" "), width);
@@ -27,7 +27,7 @@ test("wrapping loses no word", () => {
   );
 });
 
-test("columns align, and a name too long gets a line of its own", () => {
+test("aligns columns, and puts a name that is too long on its own line", () => {
   assert.deepEqual(
     columns(
       [
@@ -42,7 +42,7 @@ test("columns align, and a name too long gets a line of its own", () => {
   assert.deepEqual(columns([[long, "text"]], { width: 80 }), [long, `${" ".repeat(36)}text`]);
 });
 
-test("a table is as wide as its widest cell, one line a row", () => {
+test("makes a column as wide as its widest cell, and each row one line", () => {
   const rows = [
     { a: "1", b: "two\nlines" },
     { a: "333", b: "" },
@@ -54,7 +54,7 @@ test("a table is as wide as its widest cell, one line a row", () => {
   assert.deepEqual(table(rows, shape, { paint: plain }), ["A    B", "1    two lines", "333"]);
 });
 
-test("what a terminal would obey is spelled out", () => {
+test("escapes characters that a terminal would interpret", () => {
   assert.equal(safe("a\u001b[31mb\u202ec\n\td\u009b"), "a\\u{1b}[31mb\\u{202e}c\n\td\\u{9b}");
   assert.equal(oneLine("a\n\n\tb\r"), "a b\\u{d}");
   fc.assert(

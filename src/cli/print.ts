@@ -1,9 +1,9 @@
-// Text for people: columns, tables, wrapped lines, ages, and words from outside that a terminal must not obey.
+// Formats text for people: columns, tables, wrapped lines, and untrusted text without control characters.
 import { shortenHome } from "../base/paths.ts";
 import type { Repaired } from "../security/repair.ts";
 import type { Io } from "./io.ts";
 
-/** Name and text in two columns; the text is wrapped behind its column. */
+/** Name and text in two columns; the text is wrapped inside its column. */
 export function columns(
   pairs: readonly (readonly [string, string])[],
   { width, indent = "" }: { readonly width: number; readonly indent?: string },
@@ -38,7 +38,7 @@ export function wrap(text: string, width: number, indent = ""): string[] {
 export interface Column<Row> {
   readonly title: string;
   text(row: Row): string;
-  /** Colours the padded cell. */
+  /** Colors the padded cell. */
   paint?(cell: string, row: Row): string;
 }
 
@@ -66,10 +66,10 @@ export function table<Row>(rows: readonly Row[], shape: readonly Column<Row>[], 
   return [heading, ...body];
 }
 
-// Controls but line break and tab, and what turns or hides text.
+// Control characters except line break and tab, and characters that reorder or hide text.
 const unsafe = /(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** Text from outside, in several lines if it has them: control characters are spelled out. */
+/** Untrusted text with control characters escaped; keeps line breaks. */
 export function safe(text: string): string {
   return text.replace(unsafe, (char) => `\\u{${char.codePointAt(0)?.toString(16) ?? "fffd"}}`);
 }
@@ -93,7 +93,7 @@ export function shortPath(path: string, io: Pick<Io, "paths">): string {
   return shortenHome(path, io.paths().home);
 }
 
-/** The same value for programs, and nothing in it that a terminal would obey: JSON leaves 7f to 9f as they are. */
+/** JSON with every character escaped that a terminal would interpret: JSON leaves 7f to 9f unescaped. */
 export function toJson(value: unknown, indent: number | undefined = 2): string {
   return JSON.stringify(value, null, indent)?.replaceAll(
     // oxlint-disable-next-line no-control-regex

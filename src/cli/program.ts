@@ -1,4 +1,4 @@
-// From words to a command and its exit code. Loads the file of that one command and no other.
+// Finds the command, runs it and returns its exit code. Loads the file of that one command only.
 import { globalOptions, UsageError, type Entry } from "./command.ts";
 import { groups, entries } from "./commands/index.ts";
 import { reportFailure, WRONG_USAGE } from "./failure.ts";
@@ -27,11 +27,11 @@ async function dispatch(found: Found, io: Io): Promise<number> {
   });
 }
 
-/** A bare group is a question; a group with words we cannot place is a mistake. */
+/** A bare group prints its help; a group with unknown options is an error. */
 async function answerGroup({ group, words }: Found & { kind: "group" }, io: Io): Promise<number> {
   if (group === undefined && words.some((word) => ["--version", "-v", "-V"].includes(word))) return printVersion(io);
-  const strange = words.find((word) => isOption(word) && !isGlobal(word));
-  if (strange !== undefined) throw new UsageError(`unknown option ${strange}`, group?.path ?? []);
+  const unknown = words.find((word) => isOption(word) && !isGlobal(word));
+  if (unknown !== undefined) throw new UsageError(`unknown option ${unknown}`, group?.path ?? []);
   const { groupHelp, rootHelp } = await import("./help.ts");
   const asked = words.includes("--help") || words.includes("-h") || group === undefined;
   const text = group === undefined ? rootHelp(table, io) : groupHelp(group, table, io);
@@ -52,7 +52,7 @@ async function printVersion(io: Io): Promise<number> {
   return 0;
 }
 
-/** Read before the command is known, so that even a complaint about the words is printed as asked for. */
+/** Parsed before the command is known, so that even a usage error is printed in the requested form. */
 function flagsOf(all: readonly string[]): IoFlags {
   const words = beforeDashes(all);
   const at = words.findLastIndex((word) => word === "--profile" || word.startsWith("--profile="));

@@ -8,19 +8,19 @@ import { readParts } from "../config/parts.ts";
 import { getAt, parsePath } from "../config/path.ts";
 import type { Io } from "./io.ts";
 
-export interface Glance {
+export interface UncheckedConfig {
   readonly exists: boolean;
   readonly file: string;
-  /** With what `<state>/.env` and the config's `env` add. */
+  /** With the variables that `<state>/.env` and the config's `env` add. */
   readonly env: Env;
-  /** Only what keeps the file from being read at all; whether the keys make sense is not looked at. */
+  /** Only errors that prevent parsing the file; keys are not checked. */
   readonly issues: readonly ConfigIssue[];
   text(path: string): string | undefined;
   number(path: string): number | undefined;
 }
 
-/** Never fails and loads no schema: for commands that must be fast or work with a broken config. */
-export async function glanceAtConfig(io: Io): Promise<Glance> {
+/** Never fails and loads no schema, for commands that must be fast or work with a broken config. */
+export async function readUncheckedConfig(io: Io): Promise<UncheckedConfig> {
   const paths = io.paths();
   sayLegacy(io);
   const { exists, parsed, issues, env } = readParts({ paths, env: io.env });
@@ -41,7 +41,7 @@ export async function glanceAtConfig(io: Io): Promise<Glance> {
   };
 }
 
-/** The whole config, checked. Throws `config.invalid` with every issue and the way out. */
+/** The whole config, checked. Throws `config.invalid` with every issue and a hint. */
 export async function requireConfig(io: Io): Promise<LoadedConfig> {
   const { loadConfig } = await import("../config/load.ts");
   sayLegacy(io);
@@ -50,7 +50,7 @@ export async function requireConfig(io: Io): Promise<LoadedConfig> {
   throw invalidConfig(loaded.issues, io);
 }
 
-/** For commands that speak to a gateway: one named by --url owes nothing to our config. */
+/** For commands that connect to a gateway: with --url our own config does not matter. */
 export async function requireConfigUnless(isElsewhere: boolean, io: Io): Promise<void> {
   if (!isElsewhere) await requireConfig(io);
 }
@@ -66,12 +66,12 @@ export function invalidConfig(issues: readonly ConfigIssue[], io: Io): OpenClawE
 
 export const describe = (issue: ConfigIssue, io: Io): string => describeIssue(issue, io.paths().home);
 
-const told = new WeakSet<Io>();
+const noticed = new WeakSet<Io>();
 
 /** Prints one line, once, when an older installation is read (docs/decisions/0002-older-names-keep-working.md). */
 export function sayLegacy(io: Io): void {
   const notice = describeLegacy(io.paths());
-  if (notice === undefined || told.has(io)) return;
-  told.add(io);
+  if (notice === undefined || noticed.has(io)) return;
+  noticed.add(io);
   io.say(notice);
 }

@@ -1,4 +1,4 @@
-// The store of this state folder, when there is one.
+// The path of the store in this state folder, if it exists.
 import { existsSync } from "node:fs";
 
 import { OpenClawError } from "../core/error.ts";
@@ -10,6 +10,6 @@ export function requireStore(io: Io): string {
   const file = storeFileOf(io.paths().state);
   if (existsSync(file)) return file;
   throw new OpenClawError("store.missing", `there is no store at ${shortPath(file, io)} yet`, {
-    hint: "it is made at the first start: openclaw gateway run",
+    hint: "the first start creates it: openclaw gateway run",
   });
 }

@@ -1,4 +1,4 @@
-// For whom a question about tools is asked: agent, model, chat and sender, as options.
+// Options that select for whom tools are listed or explained: agent, model, chat and sender.
 import type { SubjectRequest } from "../tool/subject.ts";
 import type { Options } from "./command.ts";
 
@@ -18,11 +18,11 @@ export const modelOption = {
 export const whereOptions = {
   channel: { type: "string", value: "name", description: "The channel, such as telegram." },
   account: { type: "string", value: "id", description: "The account on that channel." },
-  group: { type: "string", value: "id", description: "The group, room or channel in it." },
+  group: { type: "string", value: "id", description: "The group or channel id." },
   guild: { type: "string", value: "id", description: "The guild (Discord)." },
   team: { type: "string", value: "id", description: "The team (Microsoft Teams)." },
-  sender: { type: "string", value: "id", description: "Who writes." },
-  sandboxed: { type: "boolean", description: "As if the session ran in the sandbox." },
+  sender: { type: "string", value: "id", description: "The sender of the message." },
+  sandboxed: { type: "boolean", description: "Treat the session as sandboxed." },
 } as const satisfies Options;
 
 type Given = Partial<

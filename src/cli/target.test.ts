@@ -1,4 +1,4 @@
-// Which gateway is spoken to, and that a secret reaches no other.
+// Which gateway a command connects to, and that a secret is sent to no other.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 
 import { createIo, type Io } from "./io.ts";
 import { everyTarget, targetOf, type Target, type WireFlags } from "./target.ts";
-import { glanceAtConfig } from "./settings.ts";
+import { readUncheckedConfig } from "./settings.ts";
 
 const home = mkdtempSync(join(tmpdir(), "target-"));
 after(() => rmSync(home, { recursive: true, force: true }));
@@ -27,7 +27,7 @@ const brief = ({ url, token, password, from, isLocal }: Target) => ({ url, token
 const ask = async (config: unknown, flags: WireFlags = {}, env: Record<string, string> = {}, profile?: string) =>
   brief(await targetOf(ioWith(config, env, profile), flags));
 
-test("this machine: port and secret from flags, environment, config, in that order", async () => {
+test("on this machine, takes port and secret from flags, environment, config, in that order", async () => {
   const local = { from: "this machine", isLocal: true, password: undefined };
   assert.deepEqual(await ask({}), { ...local, url: "ws://127.0.0.1:18789", token: undefined });
   const config = { gateway: { port: 2000, auth: { token: "c" } } };
@@ -44,14 +44,14 @@ test("this machine: port and secret from flags, environment, config, in that ord
   assert.deepEqual(await ask({}, {}, {}, "dev"), { ...local, url: "ws://127.0.0.1:19001", token: undefined });
 });
 
-test("a remote gateway gets its own secret only", async () => {
+test("sends a remote gateway only its own secret", async () => {
   const remote = { mode: "remote", remote: { url: "wss://host/", token: "r" }, auth: { token: "mine" } };
   const expected = { url: "wss://host", token: "r", password: undefined, from: "gateway.remote.url", isLocal: false };
   assert.deepEqual(await ask({ gateway: remote }, {}, { OPENCLAW_GATEWAY_TOKEN: "e" }), expected);
   await assert.rejects(ask({ gateway: { mode: "remote" } }), { code: "cli.no-remote" });
 });
 
-test("--url inherits nothing", async () => {
+test("inherits nothing with --url", async () => {
   const config = { gateway: { auth: { token: "mine" } } };
   await assert.rejects(ask(config, { url: "ws://other:1" }), { name: "UsageError" });
   assert.deepEqual(await ask(config, { url: "http://other:1", token: "t" }), {
@@ -65,9 +65,9 @@ test("--url inherits nothing", async () => {
     await assert.rejects(ask(config, { url, token: "t" }), { code: "cli.bad-url" }, url);
 });
 
-test("probe tries all that are known", async () => {
+test("probe tries all known gateways", async () => {
   const io = ioWith({ gateway: { remote: { url: "ws://r:1" } } });
-  const all = everyTarget(io, { url: "ws://u:2", token: "t" }, await glanceAtConfig(io));
+  const all = everyTarget(io, { url: "ws://u:2", token: "t" }, await readUncheckedConfig(io));
   assert.deepEqual(
     all.map(({ url }) => url),
     ["ws://127.0.0.1:18789", "ws://r:1", "ws://u:2"],

@@ -1,4 +1,4 @@
-// Which gateway a command speaks to, and with which secret: flags, then a remote gateway, then the one on this machine.
+// Which gateway a command connects to, and with which secret: flags, then a remote gateway, then the one on this machine.
 import { OpenClawError } from "../core/error.ts";
 import { readLockOwner, stateLockOf } from "../base/lock.ts";
 import { bindingOf, DEFAULT_PORT } from "../gateway/bind.ts";
@@ -6,14 +6,20 @@ import { sharedSecret, type SharedSecret } from "../gateway/secret.ts";
 import { UsageError, type Options } from "./command.ts";
 import type { Io } from "./io.ts";
 import { wholeNumber } from "./parse.ts";
-import { glanceAtConfig, type Glance } from "./settings.ts";
+import { readUncheckedConfig, type UncheckedConfig } from "./settings.ts";
 
-/** For every command that speaks to a gateway. */
+/** For every command that connects to a gateway. */
 export const wireOptions = {
-  url: { type: "string", value: "ws://…", description: "Another gateway; needs --token or --password beside it." },
-  token: { type: "string", value: "token", description: "Its token." },
-  password: { type: "string", value: "password", description: "Its password." },
-  timeout: { type: "string", value: "ms", description: "How long to wait for an answer (default: 10000)." },
+  url: { type: "string", value: "ws://…", description: "Connect to this gateway; requires --token or --password." },
+  token: { type: "string", value: "token", description: "Token of the gateway." },
+  password: { type: "string", value: "password", description: "Password of the gateway." },
+  timeout: { type: "string", value: "ms", description: "How long to wait for a response (default: 10000)." },
+} as const satisfies Options;
+
+/** For every `openclaw system` command. */
+export const systemOptions = {
+  ...wireOptions,
+  "expect-final": { type: "boolean", description: "Accepted for older scripts; has no effect." },
 } as const satisfies Options;
 
 export interface WireFlags {
@@ -27,7 +33,7 @@ export interface Target {
   readonly url: string;
   readonly token: string | undefined;
   readonly password: string | undefined;
-  /** In words, for messages: `this machine`, `gateway.remote.url`, `--url`. */
+  /** For messages: `this machine`, `gateway.remote.url` or `--url`. */
   readonly from: string;
   readonly isLocal: boolean;
   readonly timeoutMs: number;
@@ -38,12 +44,14 @@ export interface Target {
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEV_PORT = 19_001;
 
-export async function targetOf(io: Io, flags: WireFlags, known?: Glance): Promise<Target> {
+export async function targetOf(io: Io, flags: WireFlags, known?: UncheckedConfig): Promise<Target> {
   const timeoutMs = timeoutOf(flags);
   if (flags.url !== undefined) return explicitTarget(flags, flags.url, timeoutMs);
-  const glance = known ?? (await glanceAtConfig(io));
+  const unchecked = known ?? (await readUncheckedConfig(io));
   const target =
-    glance.text("gateway.mode") === "remote" ? remoteTarget(glance, timeoutMs) : localTarget(io, glance, timeoutMs);
+    unchecked.text("gateway.mode") === "remote"
+      ? remoteTarget(unchecked, timeoutMs)
+      : localTarget(io, unchecked, timeoutMs);
   return {
     ...target,
     ...(flags.token === undefined ? {} : { token: flags.token, password: undefined }),
@@ -51,28 +59,26 @@ export async function targetOf(io: Io, flags: WireFlags, known?: Glance): Promis
   };
 }
 
-/** All gateways the flags and the config name, this machine first. */
-export function everyTarget(io: Io, flags: WireFlags, glance: Glance): Target[] {
+/** All gateways in the flags and the config, this machine first. */
+export function everyTarget(io: Io, flags: WireFlags, unchecked: UncheckedConfig): Target[] {
   const timeoutMs = timeoutOf(flags);
   return [
-    localTarget(io, glance, timeoutMs),
-    ...(glance.text("gateway.remote.url") === undefined ? [] : [remoteTarget(glance, timeoutMs)]),
+    localTarget(io, unchecked, timeoutMs),
+    ...(unchecked.text("gateway.remote.url") === undefined ? [] : [remoteTarget(unchecked, timeoutMs)]),
     ...(flags.url === undefined ? [] : [explicitTarget(flags, flags.url, timeoutMs)]),
   ];
 }
 
-/** Nothing is inherited: a secret of one gateway must not reach another (docs/decisions/0020-no-inherited-gateway-secret.md). */
+/** A secret of one gateway must not reach another, so nothing is inherited (docs/decisions/0020-no-inherited-gateway-secret.md). */
 function explicitTarget({ token, password }: WireFlags, url: string, timeoutMs: number): Target {
   if (token === undefined && password === undefined) {
-    throw new UsageError(
-      "--url needs --token or --password beside it; the configured secret is not sent to another gateway",
-    );
+    throw new UsageError("--url requires --token or --password; the configured secret is not sent to another gateway");
   }
   return { url: checkedUrl(url, "--url"), token, password, from: "--url", isLocal: false, timeoutMs };
 }
 
-function remoteTarget(glance: Glance, timeoutMs: number): Target {
-  const url = glance.text("gateway.remote.url");
+function remoteTarget(unchecked: UncheckedConfig, timeoutMs: number): Target {
+  const url = unchecked.text("gateway.remote.url");
   if (url === undefined) {
     throw new OpenClawError("cli.no-remote", "gateway.mode is remote but gateway.remote.url is not set", {
       hint: "openclaw config set gateway.remote.url ws://<host>:18789",
@@ -80,8 +86,8 @@ function remoteTarget(glance: Glance, timeoutMs: number): Target {
   }
   return {
     url: checkedUrl(url, "gateway.remote.url"),
-    token: glance.text("gateway.remote.token"),
-    password: glance.text("gateway.remote.password"),
+    token: unchecked.text("gateway.remote.token"),
+    password: unchecked.text("gateway.remote.password"),
     from: "gateway.remote.url",
     isLocal: false,
     timeoutMs,
@@ -89,45 +95,45 @@ function remoteTarget(glance: Glance, timeoutMs: number): Target {
 }
 
 /** The secret of the gateway on this machine, as the gateway itself finds it. */
-export function localSecret(glance: Glance): Pick<Target, "token" | "password"> {
-  const word = glance.text("gateway.auth.mode");
+export function localSecret(unchecked: UncheckedConfig): Pick<Target, "token" | "password"> {
+  const word = unchecked.text("gateway.auth.mode");
   const auth = {
     mode: word === "token" || word === "password" ? (word as SharedSecret["mode"]) : undefined,
-    token: glance.text("gateway.auth.token"),
-    password: glance.text("gateway.auth.password"),
+    token: unchecked.text("gateway.auth.token"),
+    password: unchecked.text("gateway.auth.password"),
   };
-  const { mode, value } = sharedSecret({ gateway: { auth } }, glance.env);
+  const { mode, value } = sharedSecret({ gateway: { auth } }, unchecked.env);
   return { token: undefined, password: undefined, [mode]: value };
 }
 
-function localTarget(io: Io, glance: Glance, timeoutMs: number): Target {
+function localTarget(io: Io, unchecked: UncheckedConfig, timeoutMs: number): Target {
   return {
-    url: `ws://${localHost(glance)}:${localPort(io, glance)}`,
-    ...localSecret(glance),
+    url: `ws://${localHost(unchecked)}:${localPort(io, unchecked)}`,
+    ...localSecret(unchecked),
     from: "this machine",
     isLocal: true,
     timeoutMs,
   };
 }
 
-/** With these two modes loopback does not answer. */
-function localHost(glance: Glance): string {
-  const bind = glance.text("gateway.bind");
+/** With these two modes the gateway does not listen on loopback. */
+function localHost(unchecked: UncheckedConfig): string {
+  const bind = unchecked.text("gateway.bind");
   if (bind !== "tailnet" && bind !== "custom") return "127.0.0.1";
-  const customBindHost = glance.text("gateway.customBindHost");
+  const customBindHost = unchecked.text("gateway.customBindHost");
   const [host = "127.0.0.1"] = bindingOf({ gateway: { bind, customBindHost } }, {}, {}, true).hosts;
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** The port the running gateway says it has; else the one it would take. */
-export function localPort(io: Io, glance: Glance): number {
-  return readLockOwner(stateLockOf(io.paths().state))?.port ?? wantedPort(io, glance);
+/** The port that the running gateway reports; else the one it would use. */
+export function localPort(io: Io, unchecked: UncheckedConfig): number {
+  return readLockOwner(stateLockOf(io.paths().state))?.port ?? wantedPort(io, unchecked);
 }
 
-export function wantedPort(io: Io, glance: Glance): number {
-  const fromEnv = Number(glance.env["OPENCLAW_GATEWAY_PORT"] || Number.NaN);
+export function wantedPort(io: Io, unchecked: UncheckedConfig): number {
+  const fromEnv = Number(unchecked.env["OPENCLAW_GATEWAY_PORT"] || Number.NaN);
   if (Number.isInteger(fromEnv)) return fromEnv;
-  return glance.number("gateway.port") ?? (io.profile === "dev" ? DEV_PORT : DEFAULT_PORT);
+  return unchecked.number("gateway.port") ?? (io.profile === "dev" ? DEV_PORT : DEFAULT_PORT);
 }
 
 function timeoutOf({ timeout }: WireFlags): number {
@@ -138,6 +144,6 @@ function checkedUrl(written: string, from: string): string {
   const url = URL.canParse(written) ? new URL(written.replace(/^http/, "ws")) : undefined;
   if (url !== undefined && (url.protocol === "ws:" || url.protocol === "wss:")) return url.href.replace(/\/$/, "");
   throw new OpenClawError("cli.bad-url", `${from} is not a WebSocket address: ${written}`, {
-    hint: "write it like ws://127.0.0.1:18789 or wss://host",
+    hint: "use a form such as ws://127.0.0.1:18789 or wss://host",
   });
 }

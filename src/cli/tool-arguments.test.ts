@@ -8,7 +8,7 @@ import { readArguments } from "./tool-arguments.ts";
 const properties = async () => ({ path: { type: "string" }, limit: { type: "integer" }, tags: { type: "array" } });
 const read = (...words: string[]) => readArguments(words, properties);
 
-test("pairs: text stays text where text is wanted, else JSON5, else text", async () => {
+test("keeps text where the schema requires text, else parses JSON5, else keeps text", async () => {
   assert.deepEqual(
     await read("path=12", "limit=12", "tags=['a', 'b']", "other=true", "free=hello world", "eq=a=b", "empty="),
     {
@@ -23,14 +23,14 @@ test("pairs: text stays text where text is wanted, else JSON5, else text", async
   );
 });
 
-test("one object, nothing, and what is neither", async () => {
+test("accepts one object or no argument, and rejects everything else", async () => {
   assert.deepEqual(await read("{path: 'x', /* c */ limit: 1,}"), { path: "x", limit: 1 });
   assert.deepEqual(await read(), {});
   for (const words of [["x"], ["=1"], ["{broken"], ["{}", "a=1"]])
     await assert.rejects(read(...words), UsageError, words.join(" "));
 });
 
-test("a key that would reach into objects is only a key", async () => {
+test("treats __proto__ as an ordinary key", async () => {
   const args = await read("__proto__=1", "a=2");
   assert.equal(Object.getPrototypeOf(args), Object.prototype);
   assert.deepEqual(Object.keys(args), ["__proto__", "a"]);

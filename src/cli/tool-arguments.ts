@@ -1,10 +1,10 @@
-// The arguments of a tool as people type them: one JSON5 object, key=value pairs, or JSON5 on stdin.
+// Parses the arguments of a tool as people type them: one JSON5 object, key=value pairs, or JSON5 on stdin.
 import { UsageError } from "./command.ts";
 import { parseJson5, parseObject } from "./json5.ts";
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** `properties` is asked for only when pairs need it. */
+/** `properties` is called only when there are pairs. */
 export async function readArguments(
   words: readonly string[],
   properties: () => Promise<Properties>,

@@ -1,4 +1,4 @@
-// The result of a tool on a terminal or in a pipe: text as text, pictures as files.
+// Prints the result of a tool: text as text, images as files.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ export async function printResult(io: Io, result: ToolResult): Promise<void> {
   }
 }
 
-/** In a pipe the bytes go through as they are; a terminal must not obey what a tool brought in. */
+/** A pipe gets the bytes unchanged; on a terminal, control characters are escaped. */
 function printText(io: Io, text: string): void {
   const shown = io.interactive ? safe(text) : text;
   io.write(shown === "" || shown.endsWith("\n") ? shown : `${shown}\n`);

@@ -1,4 +1,4 @@
-// The socket below a client: opens, matches answers to requests, and fails everything that waits when it ends.
+// The socket of a client: opens it, matches responses to requests, and rejects everything that waits when it closes.
 import type { WebSocket } from "ws";
 
 import type { OpenClawError } from "../core/error.ts";
@@ -16,7 +16,7 @@ export interface Wire {
   request(method: string, params: unknown, timeoutMs: number, expectFinal?: boolean): Promise<Answer>;
   /** Every event from now on; returns how to stop listening. */
   readonly onEvent: (listener: EventListener) => () => void;
-  /** Rejects when the socket ends without our asking; never resolves. */
+  /** Rejects when the socket closes unexpectedly; never resolves. */
   readonly ended: Promise<never>;
   readonly close: () => void;
 }
@@ -38,7 +38,7 @@ export async function openWire(target: Target): Promise<Wire> {
     ...(target.tlsFingerprint === undefined ? {} : pinned),
   });
   const challenge = Promise.withResolvers<string>();
-  challenge.promise.catch(() => undefined); // whoever waits for it hears of it; without anybody it is no news
+  challenge.promise.catch(() => undefined); // the caller that waits for it gets the error
   const waiting = new Map<string, Waiting>();
   const listeners = new Set<EventListener>();
   const end = Promise.withResolvers<never>();
@@ -58,15 +58,15 @@ export async function openWire(target: Target): Promise<Wire> {
   socket.on("error", (cause) => failAll(unreachable(cause, target)));
 
   return {
-    challenge: withTimeout(challenge.promise, target.timeoutMs, () => silent("greet us", target)),
+    challenge: withTimeout(challenge.promise, target.timeoutMs, () => silent("send its challenge", target)),
     request(method, params, timeoutMs, expectFinal = false) {
-      // A socket that has closed takes what is sent and says nothing.
+      // A closed socket accepts data without an error.
       if (ended !== undefined) return Promise.reject(ended);
       const { promise, resolve, reject } = Promise.withResolvers<Answer>();
       const id = newId();
       waiting.set(id, { expectFinal, settle: resolve, fail: reject });
       socket.send(JSON.stringify({ type: "req", id, method, ...(params === undefined ? {} : { params }) }));
-      return withTimeout(promise, timeoutMs, () => silent(`answer ${method}`, target, timeoutMs)).finally(() =>
+      return withTimeout(promise, timeoutMs, () => silent(`respond to ${method}`, target, timeoutMs)).finally(() =>
         waiting.delete(id),
       );
     },
@@ -78,16 +78,16 @@ export async function openWire(target: Target): Promise<Wire> {
     close() {
       socket.removeAllListeners("close");
       socket.close();
-      // A gateway that does not say goodbye must not keep a finished command waiting.
+      // A gateway that does not close the connection must not keep a finished command waiting.
       setTimeout(() => socket.terminate(), 300).unref();
     },
   };
 }
 
-/** Who signed it does not matter then: only whether it is that one, which is looked at before we say a word. */
+/** Any signer is accepted: the fingerprint is checked before anything is sent. */
 const pinned = { rejectUnauthorized: false };
 
-/** Rejects when the certificate is another one; never resolves. */
+/** Rejects when the certificate does not match; never resolves. */
 function rightCertificate(socket: WebSocket, target: Target): Promise<never> {
   return new Promise((_, reject) => {
     const { tlsFingerprint } = target;
@@ -96,7 +96,7 @@ function rightCertificate(socket: WebSocket, target: Target): Promise<never> {
       const seen = certificateOf(below);
       if (seen === tlsFingerprint) return;
       reject(otherCertificate(target, seen));
-      socket.on("error", () => undefined); // ending it before it is open is told as an error
+      socket.on("error", () => undefined); // closing it before it is open emits an error
       socket.terminate();
     });
   });
@@ -117,13 +117,13 @@ function opened(socket: WebSocket, target: Target): Promise<void> {
   });
 }
 
-interface Ears {
+interface FrameHandlers {
   readonly challenged: (nonce: string) => void;
   readonly waiting: ReadonlyMap<string, Waiting>;
   readonly listeners: ReadonlySet<EventListener>;
 }
 
-function receive(bytes: Buffer, { challenged, waiting, listeners }: Ears): void {
+function receive(bytes: Buffer, { challenged, waiting, listeners }: FrameHandlers): void {
   const frame = parseFrame(bytes);
   if (frame?.["type"] === "event" && frame["event"] === "connect.challenge") {
     const nonce = (frame["payload"] as { nonce?: unknown } | undefined)?.nonce;
@@ -143,7 +143,7 @@ function receive(bytes: Buffer, { challenged, waiting, listeners }: Ears): void 
   if (!isFirstOfTwo) request.settle({ ok: true, payload: frame["payload"] });
 }
 
-/** What is no frame is passed over, as the gateway does. */
+/** Ignores what is not a frame, as the gateway does. */
 function parseFrame(bytes: Buffer): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString("utf8"));

@@ -1,4 +1,4 @@
-// One session over one connection: sends turns, hears their events, stops them, and knows when each has ended.
+// One session over one connection: sends turns, receives their events, stops them, and reports when each has ended.
 import { newId } from "../../base/ids.ts";
 import type { GatewayClient } from "../client.ts";
 import { readEvent, type RunView } from "./run-events.ts";
@@ -11,16 +11,16 @@ export interface Turn {
 }
 
 export interface Conversation {
-  /** Resolves when the gateway has the turn on record. Throws OpenClawError when it is rejected. */
+  /** Resolves when the gateway has stored the turn. Throws OpenClawError when it is rejected. */
   send(text: string): Promise<Turn>;
-  /** Stops what runs and drops what waits; false when there was nothing. */
+  /** Stops the running turn and drops the queued ones; false when there were none. */
   stop(): Promise<boolean>;
   isBusy(): boolean;
   close(): void;
 }
 
 const WAIT_MS = 24 * 3_600_000;
-// Between the end of a run and the event that says so; events are never sent twice, so it may also not come.
+// Time between the end of a run and its event. Events are never sent twice, so the event may also be missing.
 const EVENT_GRACE_MS = 1500;
 
 export function openConversation(
@@ -30,11 +30,11 @@ export function openConversation(
 ): Conversation {
   const open = new Map<string, (end: TurnEnd) => void>();
   const stopListening = client.onEvent((event, payload) => {
-    const heard = readEvent(event, payload);
-    const settle = heard === undefined ? undefined : open.get(heard.runId);
-    if (heard === undefined || settle === undefined) return;
-    show(heard.view);
-    if (isEnd(heard.view)) settle(heard.view);
+    const received = readEvent(event, payload);
+    const settle = received === undefined ? undefined : open.get(received.runId);
+    if (received === undefined || settle === undefined) return;
+    show(received.view);
+    if (isEnd(received.view)) settle(received.view);
   });
 
   return {
@@ -43,7 +43,7 @@ export function openConversation(
       const { promise, resolve } = Promise.withResolvers<TurnEnd>();
       open.set(runId, resolve);
       const ended = Promise.race([promise, client.ended]).finally(() => open.delete(runId));
-      ended.catch(() => undefined); // whoever waits for the turn hears of it
+      ended.catch(() => undefined); // the caller that waits for the turn gets the error
       try {
         await client.call("chat.send", { sessionKey, message: text, idempotencyKey: runId });
       } catch (error) {
@@ -66,7 +66,7 @@ export function openConversation(
   };
 }
 
-/** The second way to hear of an end, for when its event got lost on a slow connection. */
+/** Detects the end of a run when its event was lost on a slow connection. */
 async function watchEnd(client: GatewayClient, runId: string, tell: (end: TurnEnd) => void): Promise<void> {
   try {
     const params = { runId, timeoutMs: WAIT_MS };
@@ -74,7 +74,7 @@ async function watchEnd(client: GatewayClient, runId: string, tell: (end: TurnEn
     if (answer.status === "timeout") return;
     setTimeout(() => tell(endOf(answer)), EVENT_GRACE_MS).unref();
   } catch (error) {
-    // The connection ended, which the turn hears of by itself, or this gateway cannot wait, which costs only the second way.
+    // The connection ended, which rejects the turn anyway, or this gateway cannot wait, which only disables this check.
     if (!(error instanceof Error)) throw error;
   }
 }

@@ -1,28 +1,28 @@
-// Lines from a person at a terminal: an editor with history that can be covered while a reply is printed.
+// Reads lines at a terminal: an editor with history that can be hidden while a reply is printed.
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 
 export interface LineInput {
-  /** Shows the prompt with what was typed meanwhile. */
+  /** Shows the prompt with what was typed in the meantime. */
   open(): void;
-  /** Hides the prompt and what is typed, until it is opened again. */
+  /** Hides the prompt and the typed text until it is opened again. */
   cover(): void;
   close(): void;
 }
 
-export interface LineEars {
+export interface LineHandlers {
   line(text: string): void;
-  /** Esc never ends a program, Ctrl-C may. */
+  /** Esc never ends the program, Ctrl-C may. */
   stop(key: "escape" | "interrupt"): void;
-  /** Ctrl-D, or the terminal went away. */
+  /** Ctrl-D, or the terminal was closed. */
   end(): void;
 }
 
 const ESCAPE_WAIT_MS = 50;
-// Nobody types two lines within this time; somebody who pastes does, and means one message.
+// A person does not type two lines within this time; lines that arrive faster were pasted and form one message.
 const PASTE_MS = 20;
 
-export function openLineInput(prompt: string, ears: LineEars): LineInput {
+export function openLineInput(prompt: string, handlers: LineHandlers): LineInput {
   const { stdin, stdout } = process;
   const screen = coverable(stdout);
   const editor = createInterface({
@@ -35,26 +35,26 @@ export function openLineInput(prompt: string, ears: LineEars): LineInput {
     escapeCodeTimeout: ESCAPE_WAIT_MS,
   });
   const onKey = (_text: string | undefined, key: { readonly name?: string } | undefined): void => {
-    if (key?.name === "escape") ears.stop("escape");
+    if (key?.name === "escape") handlers.stop("escape");
   };
   stdin.on("keypress", onKey);
   const pasted = joinPasted(
     () => editor.line !== "",
-    (text) => ears.line(text),
+    (text) => handlers.line(text),
   );
   editor.on("line", pasted);
   editor.on("SIGINT", () => {
     editor.write(null, { ctrl: true, name: "u" });
-    ears.stop("interrupt");
+    handlers.stop("interrupt");
   });
-  editor.on("close", () => ears.end());
+  editor.on("close", () => handlers.end());
   return {
     open() {
       screen.cover(false);
       editor.prompt(true);
     },
     cover() {
-      // The prompt stands alone on its line; what comes next begins there.
+      // The prompt is alone on its line; the next output starts there.
       if (!screen.isCovered()) stdout.write("\r\u001b[K");
       screen.cover(true);
     },
@@ -66,7 +66,7 @@ export function openLineInput(prompt: string, ears: LineEars): LineInput {
   };
 }
 
-/** Lines that come all at once are one message, with what is still being typed behind them. */
+/** Lines that arrive together form one message, followed by what is still being typed. */
 function joinPasted(isTyping: () => boolean, deliver: (text: string) => void): (line: string) => void {
   let lines: string[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -90,7 +90,7 @@ function coverable(stdout: NodeJS.WriteStream) {
       done();
     },
   });
-  // The editor asks the stream how wide it is, to find its way in lines that wrap.
+  // The editor asks the stream for its width, to move the cursor in wrapped lines.
   Object.defineProperty(stream, "columns", { get: () => stdout.columns });
   stdout.on("resize", () => stream.emit("resize"));
   return {

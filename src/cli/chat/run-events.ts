@@ -1,7 +1,7 @@
-// What a run looks like on the wire: the events `agent` and `chat`, read once into what a terminal shows.
-// Growing text is taken from `agent` alone: the deltas of `chat` say the same later and less often.
+// Reads the wire events `agent` and `chat` of a run into what a terminal shows.
+// Growing text comes from `agent` alone: the deltas of `chat` repeat it later and less often.
 
-/** Text is always all of the reply so far, never a piece: an event that got lost leaves no hole. */
+/** Text is always the complete reply so far, so that a lost event leaves no gap. */
 export type RunView =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "tool-start"; readonly id: string; readonly name: string; readonly args: unknown }
@@ -17,14 +17,14 @@ export type RunView =
   | { readonly kind: "aborted"; readonly text: string }
   | { readonly kind: "error"; readonly message: string; readonly hint: string | undefined };
 
-export interface Heard {
+export interface ReceivedEvent {
   readonly runId: string;
   readonly sessionKey: string | undefined;
   readonly view: RunView;
 }
 
-/** Undefined for everything a terminal has no use for, also for shapes we do not know. */
-export function readEvent(event: string, payload: unknown): Heard | undefined {
+/** Undefined for every event that a terminal does not show, and for unknown shapes. */
+export function readEvent(event: string, payload: unknown): ReceivedEvent | undefined {
   const { runId, sessionKey } = fieldsOf(payload);
   if (typeof runId !== "string") return undefined;
   const view =
@@ -66,13 +66,13 @@ function readTool({ phase, name, toolCallId, args, isError, result, meta }: Fiel
   if (typeof name !== "string" || typeof toolCallId !== "string") return undefined;
   if (phase === "start") return { kind: "tool-start", id: toolCallId, name, args };
   if (phase !== "result") return undefined;
-  const said = textIn(fieldsOf(result)["content"]);
+  const output = textIn(fieldsOf(result)["content"]);
   return {
     kind: "tool-end",
     id: toolCallId,
     name,
     isError: isError === true,
-    result: said === "" ? (asText(meta) ?? "") : said,
+    result: output === "" ? (asText(meta) ?? "") : output,
   };
 }
 

@@ -1,4 +1,4 @@
-// Events as they come over the wire, and the words a terminal shows for them.
+// Events as they arrive on the wire, and what a terminal shows for them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -38,18 +38,18 @@ const end = (isError: boolean, result: string): RunView => ({
   result,
 });
 
-test("text grows and is printed once; a late or repeated event adds nothing", () => {
+test("prints growing text once, and nothing for a late or repeated event", () => {
   assert.equal(shown([text("Hel"), text("Hello"), text("Hel"), text("Hello"), final("Hello")]), "Hello\n");
   assert.equal(shown([final("/status says: fine")]), "/status says: fine\n");
   assert.equal(shown([text("Hel"), final("Hello there")]), "Hello there\n");
   assert.equal(shown([final("")]), "");
 });
 
-test("half a character waits for its other half", () => {
+test("holds back half a character until the other half arrives", () => {
   assert.equal(shown([text("a\ud83d"), text("a\ud83d\ude00"), final("a\ud83d\ude00")]), "a😀\n");
 });
 
-test("tools are a line each, between what was said before and after", () => {
+test("prints each tool call on one line, between the texts before and after", () => {
   assert.equal(
     shown([text("I look"), start, end(false, "x"), text("Done"), final("Done")]),
     "I look\n⚙ read path=a.md limit=2 … ok, N ms\nDone\n",
@@ -64,14 +64,14 @@ test("tools are a line each, between what was said before and after", () => {
   );
 });
 
-test("a notice after the reply does not print the reply again", () => {
+test("does not print the reply again after a notice", () => {
   const notice: RunView = { kind: "notice", text: "cut" };
   assert.equal(shown([text("Done"), notice, final("Done")]), "Done\n· cut\n");
   assert.equal(shown([text("Do"), notice, text("Done"), final("Done")]), "Do\n· cut\nne\n");
   assert.equal(shown([text("Half of"), notice, text("Other"), final("Other")]), "Half of\n· cut\nOther\n");
 });
 
-test("stopped and failed runs say so, with the way out", () => {
+test("says that a run was stopped or failed, with the fix", () => {
   assert.equal(shown([text("Hal"), { kind: "aborted", text: "" }]), "Hal\n(stopped)\n");
   assert.equal(
     shown([text("Hal"), { kind: "error", message: "no key", hint: "openclaw configure" }]),
@@ -79,19 +79,19 @@ test("stopped and failed runs say so, with the way out", () => {
   );
 });
 
-test("without the text only what happens around it is shown, on stderr", () => {
+test("without the reply, prints only tool calls and notices, on stderr", () => {
   const { io, out, err } = screen();
   const printer = createRunPrinter(io, { to: "stderr", full: false, text: false });
   for (const view of [text("a"), start, end(false, ""), final("a")]) printer.show(view);
   assert.deepEqual([out(), err().split("\n").length], ["", 2]);
 });
 
-test("words from a model cannot steer the terminal", () => {
+test("escapes control characters from a model", () => {
   assert.equal(shown([final("\u001b[2Jgone\u202e")]), "\\u{1b}[2Jgone\\u{202e}\n");
   assert.equal(argumentsText({ command: "a\u001b[0m\nb" }), "command=a\\u{1b}[0m b");
 });
 
-test("a tool line is never longer than the screen is wide", () => {
+test("cuts a tool line to the width of the screen", () => {
   const line = toolLine(
     { name: "exec", args: { command: "x".repeat(500) } },
     { isError: true, result: "y".repeat(500), elapsedMs: 3 },
@@ -102,39 +102,39 @@ test("a tool line is never longer than the screen is wide", () => {
   assert.match(line, /^⚙ exec command=x+… … failed, 3 ms: y+…$/);
 });
 
-test("events: the recorded shapes are read, everything else is passed over", () => {
+test("reads the recorded event shapes and ignores everything else", () => {
   const base = { runId: "r", sessionKey: "agent:main:main", seq: 1 };
   const message = { role: "assistant", content: [{ type: "text", text: "hi" }], timestamp: 1 };
-  const heard = (event: string, payload: unknown): RunView | undefined => readEvent(event, payload)?.view;
+  const viewOf = (event: string, payload: unknown): RunView | undefined => readEvent(event, payload)?.view;
   assert.deepEqual(readEvent("chat", { ...base, state: "final", message }), {
     runId: "r",
     sessionKey: "agent:main:main",
     view: { kind: "final", text: "hi" },
   });
-  assert.deepEqual(heard("chat", { ...base, state: "final" }), { kind: "final", text: "" });
-  assert.deepEqual(heard("chat", { ...base, state: "aborted", stopReason: "rpc" }), { kind: "aborted", text: "" });
+  assert.deepEqual(viewOf("chat", { ...base, state: "final" }), { kind: "final", text: "" });
+  assert.deepEqual(viewOf("chat", { ...base, state: "aborted", stopReason: "rpc" }), { kind: "aborted", text: "" });
   const error = { code: "model.auth", message: "no key", hint: "openclaw configure" };
-  assert.deepEqual(heard("chat", { ...base, state: "error", errorMessage: "no key", error }), {
+  assert.deepEqual(viewOf("chat", { ...base, state: "error", errorMessage: "no key", error }), {
     kind: "error",
     message: "no key",
     hint: "openclaw configure",
   });
-  assert.equal(heard("chat", { ...base, state: "delta", message }), undefined);
-  assert.deepEqual(heard("agent", { ...base, stream: "assistant", data: { text: "hi", delta: "i" } }), text("hi"));
+  assert.equal(viewOf("chat", { ...base, state: "delta", message }), undefined);
+  assert.deepEqual(viewOf("agent", { ...base, stream: "assistant", data: { text: "hi", delta: "i" } }), text("hi"));
   assert.deepEqual(
-    heard("agent", { ...base, stream: "tool", data: { phase: "start", name: "read", toolCallId: "1", args: {} } }),
+    viewOf("agent", { ...base, stream: "tool", data: { phase: "start", name: "read", toolCallId: "1", args: {} } }),
     { kind: "tool-start", id: "1", name: "read", args: {} },
   );
   const result = { content: [{ type: "text", text: "out" }] };
   assert.deepEqual(
-    heard("agent", {
+    viewOf("agent", {
       ...base,
       stream: "tool",
       data: { phase: "result", name: "read", toolCallId: "1", isError: true, result },
     }),
     end(true, "out"),
   );
-  for (const strange of [
+  for (const payload of [
     undefined,
     null,
     5,
@@ -145,5 +145,5 @@ test("events: the recorded shapes are read, everything else is passed over", () 
     { runId: "r" },
     { runId: "r", stream: "tool", data: 7 },
   ])
-    for (const event of ["chat", "agent", "tick"]) assert.equal(readEvent(event, strange), undefined);
+    for (const event of ["chat", "agent", "tick"]) assert.equal(readEvent(event, payload), undefined);
 });

@@ -1,4 +1,4 @@
-// Prints a run as it happens: text as it grows, tool calls in one line each, notices, how it ended.
+// Prints a run while it happens: growing text, one line per tool call, notices, and how it ended.
 import { systemClock } from "../../base/clock.ts";
 import type { Io } from "../io.ts";
 import { safe } from "../print.ts";
@@ -7,22 +7,22 @@ import { toolLine, type ToolStart } from "./tool-line.ts";
 
 export interface PrinterOptions {
   readonly to: "stdout" | "stderr";
-  /** Also what tools answered. */
+  /** Also print the results of tools. */
   readonly full: boolean;
-  /** The reply itself; without it only what happens around it. */
+  /** Print the reply itself; without it, only tool calls and notices. */
   readonly text: boolean;
 }
 
 export interface RunPrinter {
   show(view: RunView): void;
-  /** A line of its own, also in the middle of a reply, which then goes on. */
-  aside(words: string): void;
+  /** Prints a separate line, also in the middle of a reply, which then continues. */
+  printLine(text: string): void;
 }
 
 export function createRunPrinter(io: Io, { to, full, text: withText }: PrinterOptions): RunPrinter {
   const tools = new Map<string, ToolStart & { readonly startedAt: number }>();
   const paint = to === "stdout" ? io.paint : io.paintError;
-  // The reply that grows now; the last one that did; and whether the cursor stands behind some of it.
+  // The reply that grows now, the previous one, and whether the cursor is in the middle of it.
   let [shown, last, isMidLine] = ["", "", false];
 
   const put = (text: string): void => {
@@ -39,7 +39,7 @@ export function createRunPrinter(io: Io, { to, full, text: withText }: PrinterOp
     if (!withText || whole === "" || shown.startsWith(whole)) return;
     if (whole.startsWith(shown)) put(whole.slice(shown.length));
     else {
-      // Another text than the one that grew: a fallback model answered, or the gateway corrected the text.
+      // A different text than the one that grew: a fallback model answered, or the gateway corrected the text.
       if (isMidLine) put("\n");
       put(whole);
     }
@@ -55,13 +55,13 @@ export function createRunPrinter(io: Io, { to, full, text: withText }: PrinterOp
     const now = systemClock.ticks();
     const { startedAt, ...start } = tools.get(view.id) ?? { name: view.name, args: undefined, startedAt: now };
     tools.delete(view.id);
-    shown = ""; // what is said after a tool is a reply of its own
+    shown = ""; // text after a tool call is a new reply
     line(toolLine(start, { ...view, elapsedMs: now - startedAt }, io.width, paint));
     if (full && view.result !== "") line(paint.dim(safe(view.result).replaceAll(/^/gm, "  ")));
   };
 
   return {
-    aside: line,
+    printLine: line,
     show(view) {
       switch (view.kind) {
         case "text":
@@ -87,7 +87,7 @@ export function createRunPrinter(io: Io, { to, full, text: withText }: PrinterOp
   };
 }
 
-/** Half of a character at the end waits for its other half. */
+/** Without half a character at the end; it is printed with its other half. */
 function wholeCharacters(text: string): string {
   return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text;
 }

@@ -1,4 +1,4 @@
-// `openclaw agent`: one message to an agent, and its reply. Ctrl-C stops the run, not only this command.
+// `openclaw agent`: sends one message to an agent and prints the reply. Ctrl-C stops the run, not only this command.
 import { thinkingLevels } from "../../core/thinking-level.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { newId } from "../../base/ids.ts";
@@ -18,17 +18,17 @@ import { targetOf, wireOptions, type Target } from "../target.ts";
 
 const DEFAULT_TIMEOUT_S = 600;
 const STOPPED = 130;
-// The gateway ends the run itself at the timeout; we only give its last answer time to arrive.
+// The gateway stops the run at the timeout; this is additional time for its last response.
 const GRACE_MS = 15_000;
 
 export const command = defineCommand({
   details:
-    "The turn runs in the gateway with the tools its policy grants; when none runs on this machine, it runs here, on the same state. Without a session it goes to the main session of the agent. A message of - is read from stdin.",
+    "The turn runs in the gateway with the tools that its policy allows; if no gateway runs on this machine, it runs in this process, on the same state. Without a session, the message goes to the main session of the agent. With --message - it is read from stdin.",
   options: {
-    message: { type: "string", short: "m", value: "text", description: "What to say; - reads it from stdin." },
+    message: { type: "string", short: "m", value: "text", description: "Text of the message; - reads it from stdin." },
     agent: { type: "string", value: "id", description: "The agent (default: the default agent)." },
     session: { type: "string", value: "key", description: "The session by its key." },
-    "session-id": { type: "string", value: "id", description: "The session by its id; a new one when there is none." },
+    "session-id": { type: "string", value: "id", description: "The session by its id; created if it does not exist." },
     to: { type: "string", value: "number", description: "The session of this recipient." },
     thinking: {
       type: "string",
@@ -41,17 +41,20 @@ export const command = defineCommand({
       type: "string",
       value: "level",
       choices: ["on", "full", "off"],
-      description: "Tool calls on stderr while it runs; full with what they answered.",
+      description: "Show tool calls on stderr while it runs; full adds their results.",
     },
     ...wireOptions,
     timeout: { type: "string", value: "seconds", description: "How long the run may take (default: 600)." },
   },
   examples: [
     { line: "agent --message 'What is in this folder?'", does: "to the main session" },
-    { line: "agent --agent support --message 'hello' --thinking low --json", does: "another agent; the whole answer" },
-    { line: "agent --session-id nightly --message - < report.txt", does: "a session of its own, text from a file" },
+    {
+      line: "agent --agent support --message 'hello' --thinking low --json",
+      does: "another agent; the whole reply as JSON",
+    },
+    { line: "agent --session-id nightly --message - < report.txt", does: "a separate session, text from a file" },
   ],
-  exits: "0 it replied, 1 it failed, 2 wrong usage, 130 it was stopped",
+  exits: "0 the agent replied, 1 the run failed, 2 wrong usage, 130 the run was stopped",
   async run(io, { options }) {
     const message = await messageOf(options.message);
     const timeoutS = wholeNumber("timeout", options.timeout, { min: 1, max: 86_400 }) ?? DEFAULT_TIMEOUT_S;
@@ -73,7 +76,7 @@ export const command = defineCommand({
   },
 });
 
-/** Through the gateway of this machine or another; in this process when there is none. */
+/** Through the gateway of this machine or another; in this process when no gateway runs. */
 async function askSomewhere(io: Io, target: Target, asked: Asked): Promise<AgentReply> {
   const runsHere = readLockOwner(stateLockOf(io.paths().state))?.port !== undefined;
   const printer = createRunPrinter(io, { to: "stderr", full: asked.shown === "full", text: false });
@@ -89,7 +92,7 @@ async function askSomewhere(io: Io, target: Target, asked: Asked): Promise<Agent
 async function messageOf(written: string | undefined): Promise<string> {
   const message = written === "-" ? await (await import("node:stream/consumers")).text(process.stdin) : written;
   if (message !== undefined && message.trim() !== "") return message;
-  throw new UsageError("missing --message <text>: what to say to the agent", ["agent"]);
+  throw new UsageError("missing --message <text>: the message to the agent", ["agent"]);
 }
 
 interface Asked {
@@ -109,13 +112,13 @@ async function ask(io: Io, client: GatewayClient, asked: Asked, show: (view: Run
   const { runId, shown: _own, timeoutS, ...turn } = asked;
   let key = asked.sessionKey;
   const stopListening = client.onEvent((event, payload) => {
-    const heard = readEvent(event, payload);
-    if (heard?.runId !== runId) return;
-    key ??= heard.sessionKey;
-    show(heard.view);
+    const received = readEvent(event, payload);
+    if (received?.runId !== runId) return;
+    key ??= received.sessionKey;
+    show(received.view);
   });
   const stopCatching = onInterrupt(() => {
-    io.say("stopping; once more to leave at once");
+    io.say("stopping; press Ctrl-C again to exit immediately");
     void stopRun(client, runId, key ?? "main").catch((error: unknown) => io.say(safe(wordsOf(error))));
   });
   try {

@@ -1,4 +1,4 @@
-// `openclaw agents bind`: which conversations an agent answers.
+// `openclaw agents bind`: sets which conversations an agent answers.
 import { isDeepStrictEqual } from "node:util";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -9,7 +9,7 @@ import { defineCommand, UsageError } from "../command.ts";
 import { editConfig, reportChange } from "../config-change.ts";
 
 export const command = defineCommand({
-  details: "The most specific binding wins; what nothing fits goes to the default agent.",
+  details: "The most specific binding wins; conversations without a binding go to the default agent.",
   arguments: [{ name: "id", description: "The agent." }],
   options: {
     channel: { type: "string", value: "channel", description: "Such as telegram or discord." },
@@ -17,17 +17,17 @@ export const command = defineCommand({
     peer: { type: "string", value: "kind:id", description: "One conversation, such as group:-100123 or direct:42." },
     guild: { type: "string", value: "id", description: "One Discord server." },
     team: { type: "string", value: "id", description: "One Slack workspace or Teams team." },
-    remove: { type: "boolean", description: "Take exactly this binding away instead." },
+    remove: { type: "boolean", description: "Remove exactly this binding instead." },
   },
   examples: [
     { line: "agents bind support --channel telegram --account support", does: "everything of one account" },
     { line: "agents bind ops --channel discord --peer channel:123 --guild 456", does: "one channel of a server" },
-    { line: "agents bind support --channel telegram --account support --remove", does: "and not any more" },
+    { line: "agents bind support --channel telegram --account support --remove", does: "remove that binding" },
   ],
   async run(io, { options, arguments: [raw = ""] }) {
     const { channel, account, peer, guild, team } = options;
     if (channel === undefined || channel.trim() === "")
-      throw new UsageError("missing --channel <channel>: where it answers", ["agents", "bind"]);
+      throw new UsageError("missing --channel <channel>: the channel it answers", ["agents", "bind"]);
     const match: Binding["match"] = {
       channel,
       ...(account === undefined ? {} : { accountId: account }),
@@ -50,13 +50,13 @@ export const command = defineCommand({
         return [{ path: ["bindings", at], remove: true }];
       }
       if (there !== undefined && there.agentId !== agentId)
-        throw new OpenClawError("agent.bound", `${words} is bound to agent ${there.agentId} already`, {
-          hint: `openclaw agents bind ${there.agentId} with the same flags and --remove`,
+        throw new OpenClawError("agent.bound", `${words} is already bound to agent ${there.agentId}`, {
+          hint: `remove that binding first: openclaw agents bind ${there.agentId} with the same flags and --remove`,
         });
       return there === undefined ? [{ path: ["bindings"], value: [...bindings, { agentId, match }] }] : [];
     });
-    const done = removes ? `agent ${raw} does not answer ${words} any more` : `agent ${raw} answers ${words}`;
-    reportChange(io, change, change.changed ? done : `${done} already`);
+    const done = removes ? `agent ${raw} no longer answers ${words}` : `agent ${raw} answers ${words}`;
+    reportChange(io, change, change.changed ? done : `unchanged: ${done}`);
     return 0;
   },
 });

@@ -1,4 +1,4 @@
-// `openclaw agents delete`: takes an agent and its bindings out of the config; its files and sessions stay on disk.
+// `openclaw agents delete`: removes an agent and its bindings from the config; its files and sessions stay on disk.
 import { OpenClawError } from "../../core/error.ts";
 import { DEFAULT_AGENT, parseAgentId, type AgentId } from "../../core/names.ts";
 import { agentIds, defaultAgentId, workspaceOf } from "../../config/agents.ts";
@@ -14,9 +14,9 @@ import { requireConfig } from "../settings.ts";
 export const command = defineCommand({
   arguments: [{ name: "id", description: "The agent." }],
   options: {
-    force: { type: "boolean", description: "Do not ask; needed in scripts." },
+    force: { type: "boolean", description: "Do not ask for confirmation; required in scripts." },
   },
-  examples: [{ line: "agents delete support --force", does: "without a question" }],
+  examples: [{ line: "agents delete support --force", does: "without confirmation" }],
   async run(io, { options, arguments: [raw = ""] }) {
     const { config: now } = await requireConfig(io);
     const id = requireAgent(now, raw);
@@ -37,20 +37,20 @@ export const command = defineCommand({
       ];
     });
     const folder = shortPath(workspaceOf(now, id, io.paths()), io);
-    reportChange(io, change, `removed agent ${id}; its workspace ${folder} is still there`);
+    reportChange(io, change, `removed agent ${id}; its workspace ${folder} stays on disk`);
     return 0;
   },
 });
 
 function needed(id: AgentId, config: Config): OpenClawError {
   if (id !== defaultAgentId(config))
-    return new OpenClawError("agent.needed", `agent "${id}" cannot be removed: sessions without an agent are its own`);
+    return new OpenClawError("agent.needed", `agent "${id}" cannot be removed: sessions without an agent belong to it`);
   const ids = agentIds(config);
   const other = ids.findIndex((known) => known !== id);
-  // The first that is marked wins.
+  // The first entry marked as default wins.
   const unmark =
     config.agents?.list?.[ids.indexOf(id)]?.default === true ? `${setDefault(ids.indexOf(id), false)} && ` : "";
-  return new OpenClawError("agent.needed", `agent "${id}" cannot be removed: it is the one that answers by default`, {
+  return new OpenClawError("agent.needed", `agent "${id}" cannot be removed: it is the default agent`, {
     hint:
       other < 0
         ? "add another one first: openclaw agents add support"

@@ -1,4 +1,4 @@
-// `openclaw agents list`: the agents of the config; no gateway needed.
+// `openclaw agents list`: lists the agents of the config; needs no gateway.
 import { agentRows, type AgentRow } from "../agent-rows.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -8,10 +8,10 @@ import { requireConfig } from "../settings.ts";
 export const command = defineCommand({
   details: "Reads the config; no gateway is needed.",
   options: {
-    bindings: { type: "boolean", description: "Also which conversations each one answers." },
+    bindings: { type: "boolean", description: "Also show which conversations each one answers." },
   },
   examples: [
-    { line: "agents list --bindings", does: "with what is bound to each" },
+    { line: "agents list --bindings", does: "with their bindings" },
     { line: "agents --json", does: "as JSON" },
   ],
   async run(io, { options }) {
@@ -27,10 +27,8 @@ function shape(io: Io, withBindings: boolean) {
   return [
     { title: "Agent", text: ({ id, isDefault }: AgentRow) => (isDefault ? `${id} (default)` : id) },
     { title: "Name", text: ({ name }: AgentRow) => name ?? "" },
-    { title: "Model", text: ({ model }: AgentRow) => model ?? "first one found" },
-    ...(withBindings
-      ? [{ title: "Bound to", text: ({ bindings }: AgentRow) => bindings.join("; ") || "nothing" }]
-      : []),
+    { title: "Model", text: ({ model }: AgentRow) => model ?? "first available" },
+    ...(withBindings ? [{ title: "Bound to", text: ({ bindings }: AgentRow) => bindings.join("; ") || "none" }] : []),
     { title: "Workspace", text: ({ workspace }: AgentRow) => shortPath(workspace, io) },
   ];
 }

@@ -1,4 +1,4 @@
-// `openclaw agents set-identity`: name, character, sign and picture of an agent, given or read from its IDENTITY.md.
+// `openclaw agents set-identity`: sets name, theme, emoji and avatar of an agent, from flags or its IDENTITY.md.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -16,20 +16,20 @@ import { shortPath } from "../print.ts";
 import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
-  details: "Flags win over what IDENTITY.md says. What is not named stays as it is.",
+  details: "Flags win over IDENTITY.md. Fields that are not given stay unchanged.",
   options: {
     agent: { type: "string", value: "id", description: "The agent (default: the default agent)." },
-    workspace: { type: "string", value: "folder", description: "The agent that works in this folder." },
+    workspace: { type: "string", value: "folder", description: "The agent whose workspace is this folder." },
     "from-identity": { type: "boolean", description: "Read IDENTITY.md of the workspace." },
     "identity-file": { type: "string", value: "file", description: "Read this file instead." },
-    name: { type: "string", value: "name", description: "Its name." },
-    theme: { type: "string", value: "words", description: "Its character in a few words." },
-    emoji: { type: "string", value: "sign", description: "Its sign." },
+    name: { type: "string", value: "name", description: "Name of the agent." },
+    theme: { type: "string", value: "words", description: "Character of the agent in a few words." },
+    emoji: { type: "string", value: "emoji", description: "Emoji of the agent." },
     avatar: { type: "string", value: "picture", description: "A path in the workspace, a URL or a data URI." },
   },
   examples: [
-    { line: "agents set-identity --agent support --name Molly --emoji 🦀", does: "by hand" },
-    { line: "agents set-identity --workspace ~/ops --from-identity", does: "as its IDENTITY.md says" },
+    { line: "agents set-identity --agent support --name Molly --emoji 🦀", does: "from flags" },
+    { line: "agents set-identity --workspace ~/ops --from-identity", does: "from IDENTITY.md" },
   ],
   async run(io, { options }) {
     const { config } = await requireConfig(io);
@@ -68,7 +68,7 @@ function agentOf(config: Config, io: Io, { agent, workspace }: Choice): AgentId 
   const folder = expandHome(workspace, io.paths().home);
   const found = agentIds(config).find((id) => workspaceOf(config, id, io.paths()) === folder);
   if (found !== undefined) return found;
-  throw new OpenClawError("agent.unknown", `no agent works in ${shortPath(folder, io)}`, {
+  throw new OpenClawError("agent.unknown", `no agent has the workspace ${shortPath(folder, io)}`, {
     hint: "openclaw agents list",
   });
 }

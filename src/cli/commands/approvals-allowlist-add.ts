@@ -1,4 +1,4 @@
-// `openclaw approvals allowlist add`: one more program that may run without asking.
+// `openclaw approvals allowlist add`: allows another program to run without asking.
 import { matchesAll, requirePattern } from "../approval-pattern.ts";
 import { atPlace, placeOptions } from "../approvals-place.ts";
 import { defineCommand } from "../command.ts";
@@ -7,7 +7,7 @@ import { approvalLines } from "./approvals-get.ts";
 
 export const command = defineCommand({
   details:
-    "Patterns match the whole path: * and ? stop at a slash, ** does not. A name without a slash matches nothing and is refused.",
+    "Patterns match the whole path: * and ? stop at a slash, ** does not. A name without a slash is rejected, because it would match nothing.",
   arguments: [{ name: "pattern", description: "The program's path, or a pattern for several." }],
   options: {
     agent: { type: "string", value: "id", description: "For one agent (default: all agents)." },
@@ -22,7 +22,7 @@ export const command = defineCommand({
   ],
   async run(io, { options, arguments: [pattern = ""] }) {
     requirePattern(pattern);
-    if (matchesAll(pattern)) io.say(`${pattern} covers every program there is, shells and interpreters too`);
+    if (matchesAll(pattern)) io.say(`${pattern} matches every program, also shells and interpreters`);
     const { agent = "*" } = options;
     const after = await atPlace(io, options, async (place) => {
       const base = await place.read();
@@ -36,7 +36,7 @@ export const command = defineCommand({
           entry.cwd === undefined,
       );
       if (isThere) {
-        io.say(oneLine(`${pattern} is there already`));
+        io.say(oneLine(`${pattern} is already on the list`));
         return base;
       }
       const agents = { ...base.file.agents, [agent]: { ...rules, allowlist: [...allowlist, { pattern }] } };

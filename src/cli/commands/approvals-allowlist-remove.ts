@@ -1,4 +1,4 @@
-// `openclaw approvals allowlist remove`: a program must ask again.
+// `openclaw approvals allowlist remove`: removes a program, which then needs approval again.
 import { OpenClawError } from "../../core/error.ts";
 import { atPlace, placeOptions } from "../approvals-place.ts";
 import { defineCommand } from "../command.ts";
@@ -6,13 +6,13 @@ import { oneLine, toJson } from "../print.ts";
 import { approvalLines } from "./approvals-get.ts";
 
 export const command = defineCommand({
-  details: "All entries with that pattern go, also those bound to arguments or a folder.",
+  details: "Removes all entries with that pattern, also those limited to arguments or a folder.",
   arguments: [{ name: "pattern", description: "As approvals get shows it." }],
   options: {
     agent: { type: "string", value: "id", description: "The list of one agent (default: the list for all)." },
     ...placeOptions,
   },
-  examples: [{ line: "approvals allowlist remove /usr/bin/rg --agent main", does: "it asks again" }],
+  examples: [{ line: "approvals allowlist remove /usr/bin/rg --agent main", does: "it needs approval again" }],
   async run(io, { options, arguments: [pattern = ""] }) {
     const { agent = "*" } = options;
     const after = await atPlace(io, options, async (place) => {

@@ -1,4 +1,4 @@
-// `openclaw approvals get`: the rules for running programs on a host, as they are written.
+// `openclaw approvals get`: shows the rules for programs on a host, as written.
 import { atPlace, placeOptions } from "../approvals-place.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -13,8 +13,8 @@ export const command = defineCommand({
   options: placeOptions,
   examples: [
     { line: "approvals get", does: "the file on this machine" },
-    { line: "approvals get --gateway --json", does: "that of the gateway, with its hash" },
-    { line: "approvals get --node workshop", does: "that of a node" },
+    { line: "approvals get --gateway --json", does: "the file of the gateway, with its hash" },
+    { line: "approvals get --node workshop", does: "the file of a node" },
   ],
   async run(io, { options }) {
     const snapshot = await atPlace(io, options, (place) => place.read());
@@ -26,15 +26,15 @@ export const command = defineCommand({
 export function approvalLines({ path, exists, file, lost }: ApprovalsSnapshot, io: Io): string[] {
   const missing =
     lost === true
-      ? " (gone: the rules it held last stay in force; openclaw approvals restore)"
-      : " (not there: no rules, so nothing is allowed without asking)";
+      ? " (missing: its last known rules stay in force; write them back with: openclaw approvals restore)"
+      : " (does not exist: no rules, so every program needs approval)";
   const place = `${shortPath(path, io)}${exists ? "" : missing}`;
   const agents = Object.entries(file.agents ?? {}).flatMap(([id, { allowlist = [], ...level }]) => [
     io.paint.strong(`Agent ${oneLine(id)}`),
     ...columns(
       [
         ["Level", levelText(level)],
-        ["Allowed", allowlist.length === 0 ? "nothing" : allowlist.map(entryText).join("\n")],
+        ["Allowed", allowlist.length === 0 ? "none" : allowlist.map(entryText).join("\n")],
       ],
       { width: io.width, indent: "  " },
     ),
@@ -52,19 +52,19 @@ export function approvalLines({ path, exists, file, lost }: ApprovalsSnapshot, i
   ];
 }
 
-/** Whoever wrote them should know that they do nothing here. */
+/** Shows keys that have no effect here, so that their author notices. */
 function withoutEffect(file: ApprovalsSnapshot["file"], io: Io): string[] {
   const paths = unknownKeys(file).map(({ path }) => oneLine(path));
   return paths.length === 0
     ? []
-    : columns([["Not known", `${paths.join("\n")}\n(kept, without effect)`]], { width: io.width });
+    : columns([["Unknown", `${paths.join("\n")}\n(kept, without effect)`]], { width: io.width });
 }
 
 function levelText(level: Readonly<Record<string, unknown>>): string {
   const words = Object.entries(level)
     .filter(([name]) => approvalsKeys.rules.includes(name))
     .map(([name, value]) => `${name} ${oneLine(String(value))}`);
-  return words.length === 0 ? "as the config says" : words.join(", ");
+  return words.length === 0 ? "as in the config" : words.join(", ");
 }
 
 function entryText({ pattern, args, argPattern, cwd, sha256 }: AllowEntry): string {

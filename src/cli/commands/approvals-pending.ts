@@ -1,4 +1,4 @@
-// `openclaw approvals pending`: what waits for a yes or a no, each shown whole.
+// `openclaw approvals pending`: lists the requests that wait for approval, each complete.
 import { systemClock } from "../../base/clock.ts";
 import type { ApprovalRequested, ClosedApproval } from "../../protocol/approval.ts";
 import { withGateway } from "../client.ts";
@@ -17,7 +17,7 @@ interface Listed {
 
 export const command = defineCommand({
   options: {
-    recent: { type: "string", value: "number", description: "Also the last ones that were decided, and by whom." },
+    recent: { type: "string", value: "number", description: "Also list this many decided requests, with who decided." },
     ...wireOptions,
   },
   examples: [
@@ -36,7 +36,8 @@ export const command = defineCommand({
 });
 
 function linesOf({ pending, recent = [] }: Listed, io: Io): string[] {
-  const waiting = pending.length === 0 ? ["Nothing waits."] : pending.flatMap((approval) => cardLines(approval, io));
+  const waiting =
+    pending.length === 0 ? ["No pending approvals."] : pending.flatMap((approval) => cardLines(approval, io));
   if (recent.length === 0) return waiting;
   return [...waiting, "", io.paint.strong("Decided"), ...table(recent, trailShape(), io)];
 }
@@ -44,7 +45,7 @@ function linesOf({ pending, recent = [] }: Listed, io: Io): string[] {
 function cardLines({ id, card, expiresAtMs }: ApprovalRequested, io: Io): string[] {
   const rows = [...card.rows, ...(card.always === undefined ? [] : [{ label: "always", value: card.always }])];
   return [
-    io.paint.strong(`${id}  ${oneLine(card.title)}, ends in ${formatDuration(expiresAtMs - systemClock.now())}`),
+    io.paint.strong(`${id}  ${oneLine(card.title)}, expires in ${formatDuration(expiresAtMs - systemClock.now())}`),
     ...safe(card.text)
       .split("\n")
       .map((line) => `  ${line}`),
@@ -63,7 +64,7 @@ function trailShape() {
     { title: "When", text: ({ closedAtMs = 0 }: Decided) => `${formatDuration(systemClock.now() - closedAtMs)} ago` },
     { title: "Id", text: ({ id }: Decided) => id.slice(0, 8) },
     { title: "Answer", text: ({ decision, state }: Decided) => decision ?? state },
-    { title: "By", text: ({ answeredBy }: Decided) => answeredBy?.sender ?? answeredBy?.clientId ?? "nobody" },
+    { title: "By", text: ({ answeredBy }: Decided) => answeredBy?.sender ?? answeredBy?.clientId ?? "-" },
     { title: "Agent", text: ({ agent }: Decided) => agent ?? "" },
     { title: "What", text: ({ request }: Decided) => request.command.slice(0, 80) },
     { title: "Note", text: ({ reason = "" }: Decided) => reason },

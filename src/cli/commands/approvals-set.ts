@@ -1,4 +1,4 @@
-// `openclaw approvals set`: replaces the rules for running programs by those of a file.
+// `openclaw approvals set`: replaces the approvals file by the contents of another file.
 import { readFile } from "node:fs/promises";
 
 import { errnoOf, OpenClawError } from "../../core/error.ts";
@@ -11,9 +11,13 @@ import type { ApprovalsFile } from "../../exec/policy/file.ts";
 import { approvalLines } from "./approvals-get.ts";
 
 export const command = defineCommand({
-  details: "The file is checked as a whole first; when somebody changed the approvals meanwhile, nothing is written.",
+  details: "The whole file is checked first. If the approvals changed in the meantime, nothing is written.",
   options: {
-    file: { type: "string", value: "file", description: "JSON or JSON5 as approvals get --json shows it under file." },
+    file: {
+      type: "string",
+      value: "file",
+      description: "JSON or JSON5, in the form that approvals get --json shows under file.",
+    },
     ...placeOptions,
   },
   examples: [
@@ -21,8 +25,8 @@ export const command = defineCommand({
     { line: "approvals set --gateway --file rules.json", does: "on the gateway's machine" },
   ],
   async run(io, { options }) {
-    if (options.file === undefined) throw new UsageError("--file is missing", ["approvals", "set"]);
-    // Older spellings are taken here as they are in the file itself.
+    if (options.file === undefined) throw new UsageError("missing --file <file>", ["approvals", "set"]);
+    // Older key names are accepted here as in the file itself.
     const { migrated } = await import("../../exec/policy/file.ts");
     const file = parseFile(migrated(await readJson5(options.file)), oneLine(options.file));
     warn(file, io);
@@ -44,7 +48,7 @@ async function readJson5(path: string): Promise<unknown> {
   return parsed.value;
 }
 
-/** Kept as they are, since they do no harm; but whoever wrote them should know. */
+/** Such entries are kept, because they are harmless, but their author should know. */
 function warn({ agents = {} }: ApprovalsFile, io: Io): void {
   for (const [agent, { allowlist = [] }] of Object.entries(agents))
     for (const { pattern } of allowlist) {

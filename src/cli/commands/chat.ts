@@ -1,7 +1,7 @@
 // `openclaw chat`: a conversation in the terminal, or one message per line from a pipe.
 import { OpenClawError } from "../../core/error.ts";
 import { parseAgentId, parseSessionKey } from "../../core/names.ts";
-import { talkAtTerminal, talkFromPipe, type Talk } from "../chat/talk.ts";
+import { chatAtTerminal, chatFromPipe, type ChatOptions } from "../chat/chat-session.ts";
 import { withGateway, type GatewayClient } from "../client.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import { wholeNumber } from "../parse.ts";
@@ -12,39 +12,39 @@ const SHOWN_HISTORY = 6;
 
 export const command = defineCommand({
   details:
-    "Replies stream, every tool call is a line. Esc or Ctrl-C stops the reply, Ctrl-C twice leaves. What begins with / is a command to the gateway: /help lists them. A message sent while the agent works reaches it at once. From a pipe every line is one message, answered in order.",
+    "Replies are streamed, and every tool call is one line. Esc or Ctrl-C stops the reply, Ctrl-C twice exits. A message that starts with / is a chat command; /help lists them. A message that you send while the agent works reaches it immediately. From a pipe, every line is one message, answered in order.",
   options: {
     agent: { type: "string", value: "id", description: "The agent (default: the default agent)." },
     session: { type: "string", value: "key", description: "The session (default: the main session)." },
     model: { type: "string", value: "provider/model", description: "The model of this session from now on." },
-    history: { type: "string", value: "n", description: "Earlier messages to show (default: 6), none from a pipe." },
-    verbose: { type: "boolean", description: "Also what tools answered." },
+    history: { type: "string", value: "n", description: "Earlier messages to show (default: 6; 0 from a pipe)." },
+    verbose: { type: "boolean", description: "Also show the results of tools." },
     ...wireOptions,
   },
   examples: [
     { line: "chat", does: "the main session" },
-    { line: "chat --agent support --session agent:support:billing", does: "a session of its own" },
+    { line: "chat --agent support --session agent:support:billing", does: "a separate session" },
     { line: "chat --json < questions.txt", does: "one message per line, one JSON object per reply" },
   ],
-  exits: "0 you left, 1 the last turn failed or the gateway went away, 2 wrong usage",
+  exits: "0 you ended the chat, 1 the last turn failed or the connection was lost, 2 wrong usage",
   async run(io, { options }) {
     const history = wholeNumber("history", options.history, { min: 0, max: 200 });
     await requireConfigUnless(options.url !== undefined, io);
     const work = async (client: GatewayClient): Promise<number> => {
       const sessionKey = await keyOf(client, options.agent, options.session);
       if (options.model !== undefined) await client.call("sessions.patch", { key: sessionKey, model: options.model });
-      const talk: Talk = {
+      const chat: ChatOptions = {
         sessionKey,
         verbose: options.verbose === true,
         history: history ?? (io.interactive ? SHOWN_HISTORY : 0),
       };
-      return io.interactive && !io.json ? talkAtTerminal(io, client, talk) : talkFromPipe(io, client, talk);
+      return io.interactive && !io.json ? chatAtTerminal(io, client, chat) : chatFromPipe(io, client, chat);
     };
     return withGateway(io, await targetOf(io, options), work, { caps: ["tool-events"] });
   },
 });
 
-/** The gateway would take any name for a new session; a wrong agent should be heard of before the first message. */
+/** The gateway would create a session for any name; a wrong agent should be reported before the first message. */
 async function keyOf(client: GatewayClient, agent: string | undefined, session: string | undefined): Promise<string> {
   const known = await client.call("agents.list", {});
   const wanted = agent ?? known.defaultId;
@@ -58,7 +58,7 @@ async function keyOf(client: GatewayClient, agent: string | undefined, session: 
   const context = { defaultAgent: parseAgentId(wanted), mainKey: known.mainKey };
   const key = parseSessionKey(session ?? "main", context);
   if (agent !== undefined && key.startsWith("agent:") && !key.startsWith(`agent:${wanted}:`)) {
-    throw new UsageError(`session ${key} is not one of agent ${wanted}`, ["chat"]);
+    throw new UsageError(`session ${key} does not belong to agent ${wanted}`, ["chat"]);
   }
   return key;
 }

@@ -1,11 +1,11 @@
-// `openclaw completion`: a completion script for the shell, made from the table of commands.
+// `openclaw completion`: prints a completion script for the shell, generated from the command table.
 import { defineCommand, globalOptions, UsageError, type Options } from "../command.ts";
 import { bashScript, fishScript, zshScript, type CompletionWord } from "../completion-script.ts";
 
 const shells = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
 export const command = defineCommand({
-  arguments: [{ name: "shell", description: "bash, zsh or fish; that of $SHELL when left out.", optional: true }],
+  arguments: [{ name: "shell", description: "bash, zsh or fish (default: from $SHELL).", optional: true }],
   examples: [
     { line: "completion bash >> ~/.bashrc", does: "bash; then open a new shell" },
     { line: "completion zsh > ~/.zfunc/_openclaw", does: "zsh, with ~/.zfunc in fpath before compinit" },
@@ -14,7 +14,7 @@ export const command = defineCommand({
   async run(io, { arguments: [given] }) {
     const shell = given ?? io.env["SHELL"]?.split("/").at(-1) ?? "bash";
     if (!isShell(shell))
-      throw new UsageError(`no completion for ${JSON.stringify(shell)}; there is ${Object.keys(shells).join(", ")}`, [
+      throw new UsageError(`no completion for ${JSON.stringify(shell)}; available: ${Object.keys(shells).join(", ")}`, [
         "completion",
       ]);
     io.write(shells[shell](await everyWord()));
@@ -26,7 +26,7 @@ function isShell(word: string): word is keyof typeof shells {
   return Object.hasOwn(shells, word);
 }
 
-/** Loads every command for its options; nobody waits for this one. */
+/** Loads every command for its options; this command may be slow. */
 async function everyWord(): Promise<CompletionWord[]> {
   const { entries, groups } = await import("./index.ts");
   const loaded = await Promise.all(

@@ -1,4 +1,4 @@
-// `openclaw config file`: where the config is.
+// `openclaw config file`: prints the path of the config.
 import { existsSync } from "node:fs";
 
 import { defineCommand } from "../command.ts";
@@ -6,15 +6,15 @@ import { toJson } from "../print.ts";
 
 export const command = defineCommand({
   examples: [
-    { line: "config file", does: "the path, whether the file is there or not" },
-    { line: "--dev config file", does: "that of the profile dev" },
+    { line: "config file", does: "the path, also if the file does not exist" },
+    { line: "--dev config file", does: "the path for the profile dev" },
   ],
   async run(io) {
     const path = io.paths().config;
     const exists = existsSync(path);
     io.print(io.json ? toJson({ path, exists }) : path);
     if (!exists && !io.json)
-      io.say("It is not there yet; without it the defaults hold. A first one: openclaw gateway run --setup");
+      io.say("The file does not exist yet, so the defaults apply. Create one with: openclaw gateway run --setup");
     return 0;
   },
 });

@@ -1,4 +1,4 @@
-// `openclaw config get`: one value as it is in force, or the whole file with its secrets hidden.
+// `openclaw config get`: prints one value in force, or the whole file with its secrets redacted.
 import { OpenClawError } from "../../core/error.ts";
 import { readParts } from "../../config/parts.ts";
 import { peekConfig } from "../../config/peek.ts";
@@ -9,23 +9,23 @@ import { invalidConfig, sayLegacy } from "../settings.ts";
 
 export const command = defineCommand({
   details:
-    "A single value is printed as it is, secrets too: you asked for it by name. Objects and the whole config have their secrets hidden.",
+    "A single value is printed as it is, also a secret, because you name it. In objects and in the whole config, secrets are redacted.",
   arguments: [
     {
       name: "path",
-      description: "Such as gateway.port or agents.list[0].tools.allow; all of it when left out.",
+      description: "Such as gateway.port or agents.list[0].tools.allow (default: the whole config).",
       optional: true,
     },
   ],
   options: {
-    "show-secrets": { type: "boolean", description: "Do not hide secrets in objects." },
+    "show-secrets": { type: "boolean", description: "Do not redact secrets in objects." },
   },
   examples: [
     { line: "config get gateway.port", does: "one value, or its default" },
     { line: "config get 'agents.list[0].tools'", does: "an object, as JSON" },
-    { line: "config get", does: "everything the file says" },
+    { line: "config get", does: "the whole file" },
   ],
-  exits: "0 printed, 1 there is no such value or the file cannot be read, 2 wrong usage",
+  exits: "0 printed, 1 the value does not exist or the file cannot be read, 2 wrong usage",
   async run(io, { options, arguments: [path] }) {
     const isOpen = options["show-secrets"] === true;
     sayLegacy(io);
@@ -48,18 +48,18 @@ async function printWhole(io: Io, isOpen: boolean): Promise<number> {
   }
   const { redactConfig, secretsOfEnv } = await import("../../config/redact.ts");
   io.print(toJson(isOpen ? parsed : redactConfig(parsed, secretsOfEnv(env))));
-  if (!exists && !io.json) io.say(`${shortPath(io.paths().config, io)} is not there; the defaults hold`);
+  if (!exists && !io.json) io.say(`${shortPath(io.paths().config, io)} does not exist; the defaults apply`);
   return 0;
 }
 
-/** Hides by the place in the whole tree: what is secret depends on the key above it. */
+/** Redacts by the position in the whole tree, because the parent key decides what is secret. */
 async function hiddenAt(io: Io, path: string, value: unknown): Promise<unknown> {
   const [{ redactConfig, secretsBeside }, { getAt, parsePath, setAt }] = await Promise.all([
     import("../../config/redact.ts"),
     import("../../config/path.ts"),
   ]);
   const segments = parsePath(path);
-  // An index may not be skipped when a tree is built, so the item is put first and looked up there.
+  // A tree cannot be built with a gap in a list, so the item is put first and read from there.
   const alone = segments.map((segment) => (typeof segment === "number" ? 0 : segment));
   const { parsed, env } = readParts({ paths: io.paths(), env: io.env });
   return getAt(redactConfig(setAt({}, alone, value), secretsBeside(parsed, env)), alone);
@@ -73,7 +73,7 @@ async function notFound(io: Io, path: string): Promise<OpenClawError> {
       ? `the key exists but is not set and has no default; set it with: openclaw config set ${path} <value>`
       : known.kind === "near"
         ? `did you mean: openclaw config get ${known.path}`
-        : "see what there is: openclaw config get, or: openclaw config schema";
+        : "list the known keys with: openclaw config schema";
   return new OpenClawError("config.not-found", `Config path not found: ${path}`, {
     hint,
     details: { path, file: io.paths().config },

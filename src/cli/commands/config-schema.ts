@@ -1,4 +1,4 @@
-// `openclaw config schema`: the JSON Schema of the config, for editors.
+// `openclaw config schema`: prints the JSON Schema of the config, for editors.
 import { writeFileAtomic } from "../../base/atomic-file.ts";
 import { expandHome } from "../../base/paths.ts";
 import { configJsonSchema } from "../../config/json-schema.ts";
@@ -6,9 +6,9 @@ import { defineCommand } from "../command.ts";
 import { shortPath, toJson } from "../print.ts";
 
 export const command = defineCommand({
-  details: 'Name it in the config as "$schema" and editors complete and check what you write.',
+  details: 'Set "$schema" in the config to this file, and editors complete and check the config.',
   options: {
-    out: { type: "string", value: "file", description: "Write it to a file instead." },
+    out: { type: "string", value: "file", description: "Write it to this file instead of stdout." },
   },
   examples: [
     { line: "config schema --out ~/.openclaw/openclaw.schema.json", does: "for an editor" },

@@ -1,4 +1,4 @@
-// `openclaw config set`: one value, checked before it is written; comments, order and the rest of the file stay.
+// `openclaw config set`: changes one value, checked before it is written; comments and order of the file stay.
 import { changeKey, readingsOf } from "../../config/change.ts";
 import { reportChange, targetOf } from "../config-change.ts";
 import { defineCommand, UsageError } from "../command.ts";
@@ -6,10 +6,10 @@ import { parseJson5 } from "../json5.ts";
 
 export const command = defineCommand({
   details:
-    'The value is read as JSON5 (numbers, true, ["a"], {b: 1}) and else taken as text. With --json it must be JSON5. The result is checked first: what would break the config is not written.',
+    'The value is parsed as JSON5 (numbers, true, ["a"], {b: 1}); anything else is text. With --json it must be JSON5. The result is checked first: a change that would break the config is not written.',
   arguments: [
     { name: "path", description: "Such as gateway.port or agents.list[0].tools.deny." },
-    { name: "value", description: "JSON5 or plain text. Put -- before a value that begins with two dashes." },
+    { name: "value", description: "JSON5 or plain text. Put -- before a value that starts with two dashes." },
   ],
   options: {},
   examples: [
@@ -26,7 +26,7 @@ export const command = defineCommand({
       throw new UsageError(`with --json the value must be JSON5: ${parsed.why}`, ["config", "set"]);
     const values = io.json && parsed.ok ? [parsed.value] : readingsOf(written);
     const change = changeKey(targetOf(io), path, { values }, { stepwise: true });
-    reportChange(io, change, change.changed ? `set ${path}` : `${path} has that value already`);
+    reportChange(io, change, change.changed ? `set ${path}` : `${path} already has that value`);
     return 0;
   },
 });

@@ -1,6 +1,6 @@
-// `openclaw config validate`: everything that is wrong with the config, with file and line.
+// `openclaw config validate`: lists every problem of the config, with file and line.
 import { loadConfig } from "../../config/load.ts";
-import { coreTools } from "../../tool/policy/groups.ts";
+import { universeOf } from "../../tool/policy/universe.ts";
 import { listWarnings } from "../../tool/policy/warnings.ts";
 import { defineCommand } from "../command.ts";
 import { shortPath, toJson } from "../print.ts";
@@ -9,12 +9,12 @@ import { describe } from "../settings.ts";
 export const command = defineCommand({
   examples: [
     { line: "config validate", does: "check the file in use" },
-    { line: "config validate --json", does: "issues and warnings as data, for editors and CI" },
+    { line: "config validate --json", does: "issues and warnings as JSON, for editors and CI" },
   ],
   exits: "0 valid (warnings may be printed), 1 not valid, 2 wrong usage",
   async run(io) {
     const loaded = loadConfig({ paths: io.paths(), env: io.env });
-    const lists = loaded.valid ? listWarnings(loaded.config, { core: coreTools, plugins: [] }) : [];
+    const lists = loaded.valid ? listWarnings(loaded.config, universeOf(loaded.config)) : [];
     const warnings = [
       ...loaded.warnings,
       ...lists.map(({ path, message }) => ({
@@ -35,7 +35,7 @@ export const command = defineCommand({
 
     function verdict(): string {
       const place = shortPath(path, io);
-      if (!exists) return `${place} is not there; the defaults hold, and they are valid`;
+      if (!exists) return `${place} does not exist; the defaults apply, and they are valid`;
       if (!valid) return `${place} is not valid: ${issues.length} ${issues.length === 1 ? "error" : "errors"}`;
       return `${place} is ${io.paint.good("valid")}${files.length > 1 ? ` (with ${files.length - 1} included files)` : ""}`;
     }

@@ -1,4 +1,4 @@
-// `openclaw cron list`: the jobs, those due first on top.
+// `openclaw cron list`: lists the jobs, next due first.
 import { systemClock } from "../../base/clock.ts";
 import type { CronJob } from "../../protocol/methods/cron.ts";
 import { defineCommand } from "../command.ts";
@@ -7,10 +7,10 @@ import { table, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  options: { ...wireOptions, all: { type: "boolean", description: "Also those that are disabled." } },
+  options: { ...wireOptions, all: { type: "boolean", description: "Also list disabled jobs." } },
   examples: [
-    { line: "cron list", does: "those that will run" },
-    { line: "cron list --all --json", does: "everything that is known of each" },
+    { line: "cron list", does: "the enabled jobs" },
+    { line: "cron list --all --json", does: "all fields of every job" },
   ],
   async run(io, { options: { all = false, ...flags } }) {
     const answer = await callCron(io, flags, "cron.list", { includeDisabled: all });

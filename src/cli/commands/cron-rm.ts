@@ -1,4 +1,4 @@
-// `openclaw cron rm`: removes a job; what became of its times stays on record.
+// `openclaw cron rm`: removes a job; its runs stay on record.
 import { defineCommand } from "../command.ts";
 import { callCron, unknownJob } from "../cron-wire.ts";
 import { oneLine, toJson } from "../print.ts";
@@ -7,7 +7,7 @@ import { wireOptions } from "../target.ts";
 export const command = defineCommand({
   arguments: [{ name: "id", description: "The job." }],
   options: wireOptions,
-  examples: [{ line: "cron rm 6f1c0b7e-…", does: "it is gone; its runs stay on record" }],
+  examples: [{ line: "cron rm 6f1c0b7e-…", does: "its runs stay on record" }],
   async run(io, { options, arguments: [id = ""] }) {
     const answer = await callCron(io, options, "cron.remove", { id });
     if (!answer.removed && !io.json) throw unknownJob(id);

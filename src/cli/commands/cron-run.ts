@@ -1,4 +1,4 @@
-// `openclaw cron run`: runs a job now and waits until it is over.
+// `openclaw cron run`: runs a job now and waits for the result.
 import type { CronRunEntry, CronRuns, CronRunStarted } from "../../protocol/methods/cron.ts";
 import { defineCommand } from "../command.ts";
 import { callCron } from "../cron-wire.ts";
@@ -11,14 +11,14 @@ export const command = defineCommand({
   arguments: [{ name: "id", description: "The job." }],
   options: {
     ...wireOptions,
-    due: { type: "boolean", description: "Only when it is due." },
-    force: { type: "boolean", description: "Also when it is not due, which is so anyway." },
+    due: { type: "boolean", description: "Run it only when it is due." },
+    force: { type: "boolean", description: "Run it also when it is not due (the default)." },
   },
   examples: [
     { line: "cron run 6f1c0b7e-… --timeout 600000", does: "now, waiting up to ten minutes" },
-    { line: "cron run 6f1c0b7e-… --due", does: "only when its time has come" },
+    { line: "cron run 6f1c0b7e-… --due", does: "only when it is due" },
   ],
-  exits: "0 it ran well or was not due, 1 it failed, 2 wrong usage",
+  exits: "0 the job succeeded or was not due, 1 it failed, 2 wrong usage",
   async run(io, { options: { due = false, force: _force, ...flags }, arguments: [id = ""] }) {
     const wire = { ...flags, timeout: flags.timeout ?? "600000" };
     const answer = await callCron(io, wire, "cron.run", { id, mode: due ? "due" : "force" });
@@ -28,7 +28,7 @@ export const command = defineCommand({
   },
 });
 
-/** The row this run left: one by hand, unless it was begun because its time had come. */
+/** The record of this run: one started by hand, or with --due one started for its slot. */
 async function lastRun(io: Io, wire: WireFlags, id: string, due: boolean): Promise<CronRunEntry | undefined> {
   const { entries } = (await callCron(io, wire, "cron.runs", { id, limit: 20 })) as CronRuns;
   const isOurs = ({ slot, state }: CronRunEntry): boolean =>
@@ -38,7 +38,7 @@ async function lastRun(io: Io, wire: WireFlags, id: string, due: boolean): Promi
 
 function outcome({ ran, reason }: CronRunStarted, run: CronRunEntry | undefined, id: string): string {
   if (!ran) return `not run: ${reason ?? "unknown reason"}`;
-  if (run === undefined) return `it ran: openclaw cron runs --id ${id}`;
+  if (run === undefined) return `it ran; show the result with: openclaw cron runs --id ${id}`;
   const words = (run.error ?? (run.summary || run.why) ?? "").slice(0, 500);
   return `${run.state ?? run.status}, ${formatDuration(run.durationMs)}${words === "" ? "" : `: ${words}`}`;
 }

@@ -1,4 +1,4 @@
-// `openclaw cron runs`: what became of each time of a job, also of those that were missed.
+// `openclaw cron runs`: shows the outcome of each slot of a job, also of missed ones.
 import type { CronOutput, CronRunEntry, CronRuns } from "../../protocol/methods/cron.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import { callCron, unknownJob } from "../cron-wire.ts";
@@ -13,14 +13,18 @@ export const command = defineCommand({
   options: {
     ...wireOptions,
     id: { type: "string", value: "id", description: "The job." },
-    limit: { type: "string", value: "n", description: "How many, the newest (default: 50; with --slot: 200 lines)." },
-    slot: { type: "string", value: "slot", description: "Show what this run put out; --json lists the slots." },
+    limit: {
+      type: "string",
+      value: "n",
+      description: "Number of newest runs (default: 50), or of lines with --slot (default: 200).",
+    },
+    slot: { type: "string", value: "slot", description: "Show the output of this run; --json lists the slots." },
     offset: { type: "string", value: "n", description: "With --slot: lines to skip (default: 0)." },
   },
   examples: [{ line: "cron runs --id 6f1c0b7e-… --limit 10", does: "the last ten, newest last" }],
   async run(io, { options, arguments: [named] }) {
     const id = options.id ?? named;
-    if (id === undefined) throw new UsageError("which job? --id <id>", ["cron", "runs"]);
+    if (id === undefined) throw new UsageError("missing --id <id>", ["cron", "runs"]);
     const limit = wholeNumber("limit", options.limit, { min: 1, max: 5000 });
     if (options.slot !== undefined) return showOutput(io, options, { id, slot: options.slot, limit });
     const answer = (await callCron(io, options, "cron.runs", { id, limit: limit ?? 50 })) as CronRuns;
@@ -44,11 +48,11 @@ async function showOutput(
   return 0;
 }
 
-/** A job that was removed keeps its runs, so only one without any may be a slip of the pen. */
+/** A removed job keeps its runs, so an id without runs may be a typing mistake. */
 async function whyNone(io: Io, flags: WireFlags, id: string): Promise<string> {
   const { jobs } = await callCron(io, flags, "cron.list", { includeDisabled: true });
   if (!jobs.some((job) => job.id === id)) throw unknownJob(id);
-  return "It has not run yet.";
+  return "The job has not run yet.";
 }
 
 const shape = [

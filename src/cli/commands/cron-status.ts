@@ -1,4 +1,4 @@
-// `openclaw cron status`: whether jobs run, how many there are, and when the next is due.
+// `openclaw cron status`: shows whether the scheduler is on, how many jobs there are, and when the next is due.
 import { systemClock } from "../../base/clock.ts";
 import { defineCommand } from "../command.ts";
 import { callCron } from "../cron-wire.ts";
@@ -15,8 +15,8 @@ export const command = defineCommand({
     else {
       const { enabled, jobs, nextWakeAtMs } = status;
       const next =
-        nextWakeAtMs === null ? "nothing is due" : `next in ${formatDuration(nextWakeAtMs - systemClock.now())}`;
-      io.print(enabled ? `${counted(jobs, "job")}, ${next}` : `${counted(jobs, "job")}, switched off (cron.enabled)`);
+        nextWakeAtMs === null ? "no job is due" : `next in ${formatDuration(nextWakeAtMs - systemClock.now())}`;
+      io.print(enabled ? `${counted(jobs, "job")}, ${next}` : `${counted(jobs, "job")}, scheduler off (cron.enabled)`);
     }
     return 0;
   },

@@ -1,13 +1,13 @@
-// `openclaw dashboard`: one link that opens the page and pairs the browser behind it.
+// `openclaw dashboard`: prints a link that opens the Control UI and pairs the browser.
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { toJson } from "../print.ts";
-import { glanceAtConfig, requireConfigUnless } from "../settings.ts";
+import { readUncheckedConfig, requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  details: "The link holds a code that works once and for ten minutes. Nothing needs to be copied into the page.",
+  details: "The link contains a code that works once, for ten minutes. You need not copy anything into the page.",
   options: {
     "no-open": { type: "boolean", description: "Only print the link." },
     ...wireOptions,
@@ -18,15 +18,15 @@ export const command = defineCommand({
   ],
   async run(io, { options }) {
     await requireConfigUnless(options.url !== undefined, io);
-    const glance = await glanceAtConfig(io);
-    const target = await targetOf(io, options, glance);
+    const unchecked = await readUncheckedConfig(io);
+    const target = await targetOf(io, options, unchecked);
     const { code, expiresAtMs } = await withGateway(io, target, (client) => client.call("device.pair.code", {}));
-    const base = (glance.text("gateway.controlUi.basePath") ?? "/").replace(/\/*$/, "/").replace(/^\/*/, "/");
+    const base = (unchecked.text("gateway.controlUi.basePath") ?? "/").replace(/\/*$/, "/").replace(/^\/*/, "/");
     const url = `${target.url.replace(/^ws/, "http")}${base}#pair=${encodeURIComponent(code)}`;
     io.print(io.json ? toJson({ url, expiresAtMs }) : url);
     if (io.json) return 0;
     if (options["no-open"] === true || !io.interactive)
-      io.say("Open it once; it pairs that browser and ends after ten minutes.");
+      io.say("Open it once to pair that browser. It expires after ten minutes.");
     else await openBrowser(url, io);
     return 0;
   },
@@ -42,5 +42,5 @@ async function openBrowser(url: string, io: Io): Promise<void> {
     child.once("spawn", () => resolve(false));
   });
   child.unref();
-  io.say(failed ? "No browser could be started here; open the link by hand." : "Opening it in your browser …");
+  io.say(failed ? "No browser could be started; open the link by hand." : "Opening it in your browser …");
 }

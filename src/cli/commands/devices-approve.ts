@@ -1,4 +1,4 @@
-// `openclaw devices approve`: the owner's yes to a waiting device.
+// `openclaw devices approve`: approves a pairing request.
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import { oneLine, toJson } from "../print.ts";
@@ -11,7 +11,7 @@ export const command = defineCommand({
   examples: [
     {
       line: "devices approve 6f1c0b7e-…",
-      does: "the id stands in openclaw devices list and in the message the device got",
+      does: "the id is in openclaw devices list and in the error message of the device",
     },
   ],
   async run(io, { options, arguments: [requestId = ""] }) {
@@ -23,7 +23,7 @@ export const command = defineCommand({
     io.print(
       io.json
         ? toJson(answer)
-        : oneLine(`approved: ${clientId} on ${platform} as ${roles.join(", ")}. It may connect now.`),
+        : oneLine(`approved: ${clientId} on ${platform} as ${roles.join(", ")}. It can connect now.`),
     );
     return 0;
   },

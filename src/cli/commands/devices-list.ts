@@ -1,4 +1,4 @@
-// `openclaw devices list`: who waits to be let in, and who is in.
+// `openclaw devices list`: lists pairing requests and paired devices.
 import { systemClock } from "../../base/clock.ts";
 import type { PairedDevice, PairedDevices, PendingDevice } from "../../protocol/methods/devices.ts";
 import { withGateway } from "../client.ts";
@@ -13,7 +13,7 @@ export const command = defineCommand({
   options: wireOptions,
   examples: [
     { line: "devices list", does: "both tables" },
-    { line: "devices list --json", does: "all that is known of each" },
+    { line: "devices list --json", does: "all fields of every device" },
   ],
   async run(io, { options }) {
     await requireConfigUnless(options.url !== undefined, io);
@@ -26,15 +26,13 @@ export const command = defineCommand({
 function linesOf({ pending, paired }: PairedDevices, io: Io): string[] {
   const waiting =
     pending.length === 0
-      ? ["Nobody waits."]
+      ? ["No pairing requests."]
       : [
-          io.paint.strong("Waiting (let in with: openclaw devices approve <request>)"),
+          io.paint.strong("Pairing requests (approve with: openclaw devices approve <request>)"),
           ...table(pending, waitingShape(), io),
         ];
   const known =
-    paired.length === 0
-      ? ["No device is paired yet."]
-      : [io.paint.strong("Paired"), ...table(paired, pairedShape(), io)];
+    paired.length === 0 ? ["No paired devices."] : [io.paint.strong("Paired"), ...table(paired, pairedShape(), io)];
   return [...waiting, "", ...known];
 }
 

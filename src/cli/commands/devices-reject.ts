@@ -1,4 +1,4 @@
-// `openclaw devices reject`: the owner's no to a waiting device.
+// `openclaw devices reject`: rejects a pairing request.
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import { oneLine, toJson } from "../print.ts";
@@ -8,7 +8,7 @@ import { targetOf, wireOptions } from "../target.ts";
 export const command = defineCommand({
   arguments: [{ name: "request", description: "The request id, from openclaw devices list." }],
   options: wireOptions,
-  examples: [{ line: "devices reject 6f1c0b7e-…", does: "the request is gone; the device may ask again" }],
+  examples: [{ line: "devices reject 6f1c0b7e-…", does: "the device can ask again" }],
   async run(io, { options, arguments: [requestId = ""] }) {
     await requireConfigUnless(options.url !== undefined, io);
     const answer = await withGateway(io, await targetOf(io, options), (client) =>

@@ -1,4 +1,4 @@
-// `openclaw devices revoke`: the end of a device's token.
+// `openclaw devices revoke`: revokes a token of a device.
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import { deviceOptions, fullDeviceId, requireRole } from "../device-choice.ts";
@@ -8,7 +8,7 @@ import { targetOf, wireOptions } from "../target.ts";
 
 export const command = defineCommand({
   options: { ...deviceOptions, ...wireOptions },
-  examples: [{ line: "devices revoke --device 3f2a9c --role operator", does: "the laptop you lost" }],
+  examples: [{ line: "devices revoke --device 3f2a9c --role operator", does: "for a lost laptop" }],
   async run(io, { options }) {
     await requireConfigUnless(options.url !== undefined, io);
     const answer = await withGateway(io, await targetOf(io, options), async (client) => {

@@ -1,4 +1,4 @@
-// `openclaw devices rotate`: a new token for a device.
+// `openclaw devices rotate`: replaces a token of a device.
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import { deviceOptions, fullDeviceId, requireRole } from "../device-choice.ts";
@@ -13,15 +13,15 @@ export const command = defineCommand({
       type: "string",
       multiple: true,
       value: "scope",
-      description: "Rights of the new token (default: the current ones).",
+      description: "Scopes of the new token (default: the current ones).",
     },
     ...wireOptions,
   },
   examples: [
-    { line: "devices rotate --device 3f2a9c --role operator", does: "a new token with the same rights" },
+    { line: "devices rotate --device 3f2a9c --role operator", does: "a new token with the same scopes" },
     {
       line: "devices rotate --device 3f2a9c --role operator --scope operator.read",
-      does: "a token that may only look",
+      does: "a token that can only read",
     },
   ],
   async run(io, { options }) {
@@ -36,7 +36,7 @@ export const command = defineCommand({
       });
     });
     io.print(io.json ? toJson(answer) : `new token of device ${answer.deviceId.slice(0, 12)}: ${answer.token}`);
-    if (!io.json) io.say("It is shown this once; give it to the device over a safe way.");
+    if (!io.json) io.say("It is shown only once; transfer it to the device over a secure channel.");
     return 0;
   },
 });

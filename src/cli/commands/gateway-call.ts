@@ -1,4 +1,4 @@
-// `openclaw gateway call`: one method of the wire, by name.
+// `openclaw gateway call`: calls one method of the wire protocol.
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import { parseObject } from "../json5.ts";
@@ -10,11 +10,14 @@ export const command = defineCommand({
   arguments: [{ name: "method", description: "Name of the method, such as health or sessions.list." }],
   options: {
     params: { type: "string", value: "json5", description: "Parameters as an object." },
-    "expect-final": { type: "boolean", description: "Wait for the last answer of methods that answer twice." },
+    "expect-final": {
+      type: "boolean",
+      description: "Wait for the final response of methods that first acknowledge and respond later.",
+    },
     ...wireOptions,
   },
   examples: [
-    { line: "gateway call health", does: "ask for the health" },
+    { line: "gateway call health", does: "the health of the gateway" },
     { line: "gateway call sessions.list --params '{limit: 5}'", does: "five sessions" },
     {
       line: "gateway call tools.explain --params '{tool: \"exec\"}'",

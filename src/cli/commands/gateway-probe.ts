@@ -1,10 +1,10 @@
-// `openclaw gateway probe`: every gateway this config knows of, tried one by one.
+// `openclaw gateway probe`: tries every configured gateway.
 import { defineCommand } from "../command.ts";
 import { probeTarget } from "../gateway-state.ts";
 import type { Io } from "../io.ts";
 import { isListening } from "../listening.ts";
 import { oneLine, table, toJson } from "../print.ts";
-import { glanceAtConfig } from "../settings.ts";
+import { readUncheckedConfig } from "../settings.ts";
 import { everyTarget, wireOptions, type Target } from "../target.ts";
 
 interface Tried {
@@ -23,9 +23,9 @@ export const command = defineCommand({
     { line: "gateway probe", does: "this machine and gateway.remote.url" },
     { line: "gateway probe --url ws://10.0.0.5:18789 --token abc", does: "one more address" },
   ],
-  exits: "0 at least one answers, 1 none does, 2 wrong usage",
+  exits: "0 at least one answers, 1 no gateway answers, 2 wrong usage",
   async run(io, { options }) {
-    const targets = everyTarget(io, options, await glanceAtConfig(io));
+    const targets = everyTarget(io, options, await readUncheckedConfig(io));
     const tried = await Promise.all(targets.map((target) => tryTarget(io, target)));
     const ok = tried.some((target) => target.ok);
     if (io.json) io.print(toJson({ ok, targets: tried }));
@@ -36,14 +36,14 @@ export const command = defineCommand({
 
 async function tryTarget(io: Io, target: Target): Promise<Tried> {
   const { url, from } = target;
-  if (!(await isListening(target))) return { url, from, ok: false, error: "nothing listens there" };
+  if (!(await isListening(target))) return { url, from, ok: false, error: "no program listens at this address" };
   const probe = await probeTarget(io, target, { health: {} });
   if (probe.ok) return { url, from, ok: true, ms: probe.ms, version: probe.hello.server.version };
   return {
     url,
     from,
     ok: false,
-    error: probe.error?.message ?? "no answer",
+    error: probe.error?.message ?? "no response",
     ...(probe.error?.hint === undefined ? {} : { hint: probe.error.hint }),
   };
 }

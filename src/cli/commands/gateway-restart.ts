@@ -1,4 +1,4 @@
-// `openclaw gateway restart`: the running gateway starts over in its own process.
+// `openclaw gateway restart`: restarts the running gateway in its own process.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -14,10 +14,10 @@ import { targetOf, wireOptions, type Target } from "../target.ts";
 const COMES_BACK_MS = 20_000;
 
 export const command = defineCommand({
-  details: "The config is checked first: a gateway that could not start again is left running.",
+  details: "The config is checked first: if the gateway could not start again, it keeps running.",
   options: wireOptions,
   examples: [
-    { line: "gateway restart", does: "take over every change of the config" },
+    { line: "gateway restart", does: "apply every change of the config" },
     { line: "gateway restart --json", does: "the same, for scripts" },
   ],
   async run(io, { options }) {
@@ -40,7 +40,7 @@ async function askForRestart(io: Io, target: Target): Promise<"rpc" | "signal"> 
     await withGateway(io, target, (client) => client.call("gateway.restart", { reason: "openclaw gateway restart" }));
     return "rpc";
   } catch (error) {
-    // With the wrong token at hand the owner of the process may still send it a signal, where commands.restart allows that.
+    // With a wrong token, the owner of the process can still send it a signal, if commands.restart allows it.
     if (!target.isLocal || isDown(error) || !(error instanceof OpenClawError) || error.code !== "gateway.unauthorized")
       throw error;
     return signalRestart(io, error);
@@ -55,7 +55,7 @@ async function signalRestart(io: Io, refusal: OpenClawError): Promise<"signal"> 
   return "signal";
 }
 
-/** The new run takes the lock again; until then the old one may still answer. */
+/** The new run takes the lock again; until then the old one may still respond. */
 async function waitUntilBack(io: Io, startedAt: number): Promise<void> {
   const file = stateLockOf(io.paths().state);
   for (let left = COMES_BACK_MS; left > 0; left -= 100) {

@@ -1,4 +1,4 @@
-// `openclaw gateway run`: the gateway in the foreground.
+// `openclaw gateway run`: runs the gateway in the foreground.
 import { defineCommand, UsageError } from "../command.ts";
 import type { Io } from "../io.ts";
 import { wholeNumber } from "../parse.ts";
@@ -10,27 +10,30 @@ export const command = defineCommand({
     port: {
       type: "string",
       value: "port",
-      description: "Port to listen on; else OPENCLAW_GATEWAY_PORT, gateway.port, 18789.",
+      description: "Port to listen on (default: OPENCLAW_GATEWAY_PORT, then gateway.port, then 18789).",
     },
     bind: {
       type: "string",
       value: "mode",
       choices: ["loopback", "lan", "tailnet", "auto", "custom"],
-      description: "Which addresses to listen on.",
+      description: "Addresses to listen on (default: gateway.bind, then loopback).",
     },
     auth: {
       type: "string",
       value: "kind",
       choices: ["token", "password"],
-      description: "Kind of secret clients must know.",
+      description: "Kind of secret that clients must send.",
     },
     token: {
       type: "string",
       value: "token",
-      description: "The token for this run; else OPENCLAW_GATEWAY_TOKEN, gateway.auth.token.",
+      description: "Token for this run (default: OPENCLAW_GATEWAY_TOKEN, then gateway.auth.token).",
     },
-    password: { type: "string", value: "password", description: "The password for this run." },
-    setup: { type: "boolean", description: "Write a first config when there is none, then start." },
+    password: { type: "string", value: "password", description: "Password for this run." },
+    setup: {
+      type: "boolean",
+      description: "Write a first config, or add what is missing for a first start, then start.",
+    },
     "allow-unconfigured": { type: "boolean", description: "Start although gateway.mode is not local." },
     verbose: { type: "boolean", description: "Show debug lines on the console." },
   },
@@ -39,8 +42,8 @@ export const command = defineCommand({
       line: "gateway run --setup",
       does: "first start: writes a config with a random token and prints the link to the page",
     },
-    { line: "gateway run --port 18900 --verbose", does: "another port, with everything that happens on the console" },
-    { line: "--dev gateway run", does: "a second gateway beside the first, with state of its own on port 19001" },
+    { line: "gateway run --port 18900 --verbose", does: "another port, with debug lines on the console" },
+    { line: "--dev gateway run", does: "a second gateway with its own state, on port 19001" },
   ],
   exits: "0 stopped by a signal, 1 could not start or failed, 2 wrong usage",
   async run(io, { options }) {
@@ -62,12 +65,12 @@ export const command = defineCommand({
   },
 });
 
-/** A secret given by flag is the one that holds. */
+/** A secret given by a flag decides the kind. */
 function secretKind(auth: string | undefined, token: string | undefined, password: string | undefined) {
   const given = password !== undefined ? "password" : token !== undefined ? "token" : undefined;
   const both = token !== undefined && password !== undefined;
   if (both || (auth !== undefined && given !== undefined && auth !== given)) {
-    throw new UsageError(`--auth, --token and --password do not go together; choose one kind of secret`, [
+    throw new UsageError(`--auth, --token and --password contradict each other; choose one kind of secret`, [
       "gateway",
       "run",
     ]);
@@ -75,9 +78,12 @@ function secretKind(auth: string | undefined, token: string | undefined, passwor
   return auth === "password" || auth === "token" ? auth : given;
 }
 
-/** The dev profile has a port of its own, unless the environment or its config names one. */
+/** The dev profile has its own port, unless the environment or its config names one. */
 async function profilePort(io: Io): Promise<number | undefined> {
   if (io.profile !== "dev") return undefined;
-  const [{ glanceAtConfig }, { wantedPort }] = await Promise.all([import("../settings.ts"), import("../target.ts")]);
-  return wantedPort(io, await glanceAtConfig(io));
+  const [{ readUncheckedConfig }, { wantedPort }] = await Promise.all([
+    import("../settings.ts"),
+    import("../target.ts"),
+  ]);
+  return wantedPort(io, await readUncheckedConfig(io));
 }

@@ -1,4 +1,4 @@
-// `openclaw gateway status`: does a gateway run here, does it answer, and what did it last complain about.
+// `openclaw gateway status`: shows whether a gateway runs here, whether it answers, and its last error.
 import { startFailures } from "../../lifecycle/start-failures.ts";
 import { systemClock } from "../../base/clock.ts";
 import { defineCommand } from "../command.ts";
@@ -11,7 +11,7 @@ import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
   options: {
-    "no-probe": { type: "boolean", description: "Only look at the process and the port; send nothing." },
+    "no-probe": { type: "boolean", description: "Check only the process and the port; send no request." },
     ...wireOptions,
   },
   examples: [
@@ -23,7 +23,7 @@ export const command = defineCommand({
   async run(io, { options }) {
     const probing = options["no-probe"] !== true;
     const state = await readGatewayState(io, options, probing ? { health: {} } : {});
-    const lastError = await lastLoggedError(io, state.glance);
+    const lastError = await lastLoggedError(io, state.unchecked);
     const up = probing ? state.probe.ok : state.listening;
     if (io.json) io.print(toJson({ ok: up, ...factsOf(io, state), lastError: lastError ?? null }));
     else {
@@ -36,7 +36,7 @@ export const command = defineCommand({
   },
 });
 
-function factsOf(io: Io, { owner, target, listening, probe, glance }: GatewayState): Record<string, unknown> {
+function factsOf(io: Io, { owner, target, listening, probe, unchecked }: GatewayState): Record<string, unknown> {
   return {
     url: target.url,
     from: target.from,
@@ -45,10 +45,10 @@ function factsOf(io: Io, { owner, target, listening, probe, glance }: GatewaySta
     probe: probe.ok
       ? { ok: true, ms: probe.ms, version: probe.hello.server.version, uptimeMs: probe.hello.snapshot.uptimeMs }
       : { ok: false, error: errorOf(probe) },
-    configPath: glance.file,
-    configExists: glance.exists,
+    configPath: unchecked.file,
+    configExists: unchecked.exists,
     stateDir: io.paths().state,
-    log: newestLog(io, glance) ?? null,
+    log: newestLog(io, unchecked) ?? null,
   };
 }
 
@@ -58,21 +58,21 @@ function errorOf(probe: Probe & { ok: false }): unknown {
   return { code, message, ...(hint === undefined ? {} : { hint }) };
 }
 
-function rowsOf(io: Io, { owner, target, listening, probe, glance }: GatewayState): (readonly [string, string])[] {
+function rowsOf(io: Io, { owner, target, listening, probe, unchecked }: GatewayState): (readonly [string, string])[] {
   const { paint } = io;
-  const log = newestLog(io, glance);
+  const log = newestLog(io, unchecked);
   return [
     ["Process", processText(io, owner, target.isLocal)],
-    ["Address", `${target.url} ${listening ? "(something listens)" : paint.dim("(nothing listens)")}`],
+    ["Address", `${target.url} ${listening ? "(in use)" : paint.dim("(free)")}`],
     ["Answer", answerText(io, probe)],
-    ["Config", `${shortPath(glance.file, io)}${glance.exists ? "" : " (not there yet)"}`],
+    ["Config", `${shortPath(unchecked.file, io)}${unchecked.exists ? "" : " (does not exist yet)"}`],
     ["State", shortPath(io.paths().state, io)],
-    ["Log", log === undefined ? "nothing logged yet" : shortPath(log, io)],
+    ["Log", log === undefined ? "no log file yet" : shortPath(log, io)],
     ...startRow(io, owner, target.isLocal),
   ];
 }
 
-/** Why it is not there, where it tried: it may wait in repair mode. */
+/** Why the last start failed; the gateway may be in repair mode. */
 function startRow(io: Io, owner: GatewayState["owner"], isLocal: boolean): (readonly [string, string])[] {
   if (!isLocal || owner !== undefined) return [];
   const { times, reason } = startFailures(io.paths().state);
@@ -88,8 +88,8 @@ function startRow(io: Io, owner: GatewayState["owner"], isLocal: boolean): (read
 
 function processText({ paint }: Io, owner: GatewayState["owner"], isLocal: boolean): string {
   if (!isLocal) return "on another machine";
-  if (owner === undefined) return paint.warn("no gateway runs on this state folder");
-  return `${owner.pid}, since ${formatDuration(systemClock.now() - owner.startedAt)}${owner.port === undefined ? " (not a gateway: another openclaw command holds the state)" : ""}`;
+  if (owner === undefined) return paint.warn("no gateway uses this state folder");
+  return `${owner.pid}, since ${formatDuration(systemClock.now() - owner.startedAt)}${owner.port === undefined ? " (not a gateway: another openclaw command locks the state)" : ""}`;
 }
 
 function answerText({ paint }: Io, probe: Probe): string {

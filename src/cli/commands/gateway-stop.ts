@@ -1,4 +1,4 @@
-// `openclaw gateway stop`: ends the process that holds the state folder, and waits for it.
+// `openclaw gateway stop`: ends the process that holds the lock of the state folder, and waits for it.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { errnoOf, OpenClawError } from "../../core/error.ts";
@@ -11,15 +11,15 @@ const DEFAULT_WAIT_MS = 15_000;
 
 export const command = defineCommand({
   details:
-    "Only the process that really holds the lock of the state folder gets the signal, never one that merely has its number.",
+    "Only the process that holds the lock of the state folder gets the signal, never another one with the same process id.",
   options: {
-    timeout: { type: "string", value: "ms", description: "How long to wait for its end (default: 15000)." },
+    timeout: { type: "string", value: "ms", description: "How long to wait until it has exited (default: 15000)." },
   },
   examples: [
     { line: "gateway stop", does: "stop it and wait" },
     { line: "--dev gateway stop", does: "stop the gateway of the profile dev" },
   ],
-  exits: "0 stopped or none was running, 1 it did not end in time, 2 wrong usage",
+  exits: "0 stopped or not running, 1 it did not exit in time, 2 wrong usage",
   async run(io, { options }) {
     const waitMs = wholeNumber("timeout", options.timeout, { min: 0, max: 600_000 }) ?? DEFAULT_WAIT_MS;
     const { state } = io.paths();
@@ -28,7 +28,7 @@ export const command = defineCommand({
       io.print(
         io.json
           ? toJson({ ok: true, stopped: false, reason: "not-running" })
-          : `no gateway is running on ${shortPath(state, io)}`,
+          : `no gateway is running with the state in ${shortPath(state, io)}`,
       );
       return 0;
     }
@@ -48,8 +48,8 @@ function askToEnd(pid: number): void {
   try {
     process.kill(pid, "SIGTERM");
   } catch (cause) {
-    if (errnoOf(cause) === "ESRCH") return; // it was ending already
-    throw new OpenClawError("gateway.not-ours", `process ${pid} holds the state folder but belongs to another user`, {
+    if (errnoOf(cause) === "ESRCH") return; // it has just exited
+    throw new OpenClawError("gateway.not-ours", `process ${pid} locks the state folder but belongs to another user`, {
       cause,
       hint: `stop it as that user, or: sudo kill ${pid}`,
     });
@@ -59,9 +59,9 @@ function askToEnd(pid: number): void {
 function tooSlow(pid: number, waitMs: number): OpenClawError {
   return new OpenClawError(
     "gateway.still-running",
-    `process ${pid} got SIGTERM and has not ended within ${waitMs / 1000} s`,
+    `process ${pid} got SIGTERM but did not exit within ${waitMs / 1000} s`,
     {
-      hint: `wait longer: openclaw gateway stop --timeout 60000, or end it hard: kill -9 ${pid}`,
+      hint: `wait longer: openclaw gateway stop --timeout 60000, or kill it: kill -9 ${pid}`,
     },
   );
 }

@@ -1,4 +1,4 @@
-// `openclaw health`: one question to the gateway, for people and for monitoring.
+// `openclaw health`: asks the gateway for its health, for people and for monitoring.
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import { columns, counted, oneLine, toJson } from "../print.ts";
@@ -17,10 +17,10 @@ interface Health {
 export const command = defineCommand({
   options: wireOptions,
   examples: [
-    { line: "health", does: "is it well" },
+    { line: "health", does: "whether the gateway is healthy" },
     { line: "health --json --timeout 3000", does: "for monitoring" },
   ],
-  exits: "0 well, 1 not reachable or not well, 2 wrong usage",
+  exits: "0 healthy, 1 not reachable or not healthy, 2 wrong usage",
   async run(io, { options }) {
     const target = await targetOf(io, options);
     const started = performance.now();
@@ -44,7 +44,7 @@ function rowsOf(
       `${oneLine(agentId)}${agentId === defaultAgentId ? " (default)" : ""}, ${counted(own?.count ?? 0, "session")}`,
   );
   return [
-    ["Gateway", `${ok ? good("well") : "not well"} (${url}, answered in ${ms} ms)`],
+    ["Gateway", `${ok ? good("healthy") : "not healthy"} (${url}, answered in ${ms} ms)`],
     ["Agents", names.join("; ") || "none"],
     ["Sessions", String(sessions?.count ?? 0)],
     ["Channels", channelOrder.map(oneLine).join(", ") || "none"],

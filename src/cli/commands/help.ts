@@ -1,13 +1,15 @@
-// `openclaw help [command…]`: the same as --help behind it.
+// `openclaw help [command…]`: the same as --help after a command.
 import { defineCommand, UsageError } from "../command.ts";
 import { findCommand, type Table } from "../find.ts";
 import { commandHelp, groupHelp, rootHelp } from "../help.ts";
 
 export const command = defineCommand({
-  arguments: [{ name: "command", description: "The command; all of them when left out.", optional: true, many: true }],
+  arguments: [
+    { name: "command", description: "The command (default: list all commands).", optional: true, many: true },
+  ],
   examples: [
     { line: "help", does: "all commands" },
-    { line: "help config set", does: "one of them" },
+    { line: "help config set", does: "one command" },
   ],
   async run(io, { arguments: words }) {
     const { entries, groups } = await import("./index.ts");
@@ -17,10 +19,10 @@ export const command = defineCommand({
     else if (found.kind === "group")
       io.print(found.group === undefined ? rootHelp(table, io) : groupHelp(found.group, table, io));
     else {
-      const strange = found.words.find((word) => word !== "--help");
-      if (strange !== undefined)
+      const unknown = found.words.find((word) => word !== "--help");
+      if (unknown !== undefined)
         throw new UsageError(
-          `unexpected argument: ${JSON.stringify(strange)}; openclaw ${found.entry.path.join(" ")} has no such subcommand`,
+          `unexpected argument: ${JSON.stringify(unknown)}; openclaw ${found.entry.path.join(" ")} has no such subcommand`,
           found.entry.path,
         );
       const { command: explained } = await found.entry.load();

@@ -1,4 +1,4 @@
-// `openclaw hooks check`: whether every hook that is enabled also runs.
+// `openclaw hooks check`: checks that every enabled hook runs.
 import { defineCommand } from "../command.ts";
 import { hooksHere, isEligible } from "../hooks-here.ts";
 import { counted, toJson } from "../print.ts";
@@ -6,7 +6,7 @@ import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
   examples: [{ line: "hooks check", does: "exit code 1 when an enabled hook does not run" }],
-  exits: "0 every enabled hook runs, 1 one does not, 2 wrong usage",
+  exits: "0 every enabled hook runs, 1 an enabled hook does not run, 2 wrong usage",
   async run(io) {
     const loaded = await requireConfig(io);
     const rows = hooksHere(io, loaded);
@@ -18,7 +18,7 @@ export const command = defineCommand({
       ...rows.flatMap(({ name, enabled, runs, problem, missing }) =>
         enabled && !runs ? [{ name, why: problem ?? `missing: ${missing.join(", ")}` }] : [],
       ),
-      ...lost.map((name) => ({ name, why: "it is enabled but nowhere to be found" })),
+      ...lost.map((name) => ({ name, why: "it is enabled but was not found" })),
     ];
     const older = loaded.config.hooks?.internal?.handlers?.length ?? 0;
     const counts = {
@@ -28,11 +28,11 @@ export const command = defineCommand({
     };
     if (io.json) io.print(toJson({ ...counts, broken, olderHandlers: older }));
     else {
-      io.print(`${counted(counts.total, "hook")}, ${counts.eligible} could run here, ${counts.running} run`);
+      io.print(`${counted(counts.total, "hook")}, ${counts.eligible} eligible, ${counts.running} running`);
       for (const { name, why } of broken) io.print(`  ${io.paint.warn(name)}: ${why}`);
       if (older > 0)
         io.say(
-          "hooks.internal.handlers is not run: give each its own folder with a HOOK.md, then openclaw hooks enable",
+          "hooks.internal.handlers has no effect: put each handler into its own folder with a HOOK.md, then run openclaw hooks enable",
         );
     }
     return broken.length === 0 ? 0 : 1;

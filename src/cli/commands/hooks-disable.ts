@@ -1,4 +1,4 @@
-// `openclaw hooks disable`: a hook runs no more.
+// `openclaw hooks disable`: disables a hook.
 import type { Edit } from "../../config/edit.ts";
 import { defineCommand } from "../command.ts";
 import { editConfig, reportChange } from "../config-change.ts";
@@ -11,7 +11,7 @@ export const command = defineCommand({
   async run(io, { arguments: [name = ""] }) {
     const loaded = await requireConfig(io);
     const entries = loaded.config.hooks?.internal?.entries ?? {};
-    // One that is gone from the disk can still be named in the config.
+    // A hook that was deleted from the disk can still be named in the config.
     if (!Object.hasOwn(entries, name)) requireHook(hooksHere(io, loaded), name);
     const change = editConfig(io, `hooks.internal.entries.${name}`, (): Edit[] => [
       { path: ["hooks", "internal", "entries", name, "enabled"], value: false },

@@ -1,4 +1,4 @@
-// `openclaw hooks enable`: a person's word that a hook may run; where agents write, as it is now and not otherwise.
+// `openclaw hooks enable`: enables a hook; a hook in a workspace is pinned to its current content.
 import { OpenClawError } from "../../core/error.ts";
 import type { Edit } from "../../config/edit.ts";
 import { defineCommand } from "../command.ts";
@@ -9,14 +9,14 @@ import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
   details:
-    "A hook in a workspace is pinned: agents write there, so it runs only as it is now. After a change, enable it again.",
+    "A hook in a workspace is pinned to its current content, because agents can write there. After a change, enable it again.",
   arguments: [{ name: "name", description: "The hook." }],
   options: {
-    workspace: { type: "boolean", description: "The one in a workspace, where another has the same name." },
+    workspace: { type: "boolean", description: "Use the hook in a workspace if another one has the same name." },
   },
   examples: [
     { line: "hooks enable session-memory", does: "notes from the end of each session" },
-    { line: "hooks enable deploy-note", does: "pinned when it lies in a workspace" },
+    { line: "hooks enable deploy-note", does: "pinned if it is in a workspace" },
   ],
   async run(io, { options, arguments: [name = ""] }) {
     const loaded = await requireConfig(io);
@@ -38,9 +38,9 @@ export const command = defineCommand({
         ...(!pinned && before?.pin !== undefined ? [{ path: [...entry, "pin"], remove: true as const }] : []),
       ];
     });
-    const where = pinned && file !== undefined ? `, pinned as ${shortPath(file, io)} is now` : "";
+    const where = pinned && file !== undefined ? `, pinned to the current content of ${shortPath(file, io)}` : "";
     reportChange(io, change, `hook ${name} is enabled${where}`);
-    if (row.missing.length > 0 && !io.json) io.say(`it will not run yet; missing: ${row.missing.join(", ")}`);
+    if (row.missing.length > 0 && !io.json) io.say(`it does not run yet; missing: ${row.missing.join(", ")}`);
     return 0;
   },
 });

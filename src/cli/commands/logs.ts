@@ -1,4 +1,4 @@
-// `openclaw logs`: the end of the log through the gateway, or straight from the file when none runs.
+// `openclaw logs`: shows the end of the log, through the gateway or from the file when no gateway runs.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -12,13 +12,13 @@ import { formatLogLine, newestLog, parseLogLine } from "../log-file.ts";
 import { plain } from "../paint.ts";
 import { wholeNumber } from "../parse.ts";
 import { oneLine, shortPath, toJson } from "../print.ts";
-import { glanceAtConfig, type Glance } from "../settings.ts";
+import { readUncheckedConfig, type UncheckedConfig } from "../settings.ts";
 import { targetOf, wireOptions, type Target } from "../target.ts";
 
 const POLL_MS = 500;
 const DEFAULT_LIMIT = 200;
 
-/** Where lines come from; asking again with a cursor gives what came since. */
+/** Source of lines; a request with a cursor returns the lines since then. */
 interface Source {
   readonly from: "gateway" | "file";
   tail(query: { readonly cursor?: number; readonly limit: number }): Promise<LogTail>;
@@ -27,28 +27,28 @@ interface Source {
 
 export const command = defineCommand({
   details:
-    "Asks the gateway; when none runs, reads the log file of this machine. With --json every line is an object with a type: meta, log, notice or raw.",
+    "Asks the gateway; if no gateway runs, reads the log file of this machine. With --json every line is an object with a type: meta, log, notice or raw.",
   options: {
     follow: {
       type: "boolean",
       short: "f",
-      description: "Go on printing what comes, until Ctrl-C; survives a restart of the gateway.",
+      description: "Keep printing new lines until Ctrl-C, also across a restart of the gateway.",
     },
-    limit: { type: "string", value: "lines", description: "How many lines to begin with (default: 200)." },
-    plain: { type: "boolean", description: "The same text without colours." },
+    limit: { type: "string", value: "lines", description: "Number of lines to start with (default: 200)." },
+    plain: { type: "boolean", description: "Plain text without colors." },
     ...wireOptions,
   },
   examples: [
-    { line: "logs --follow", does: "watch it" },
+    { line: "logs --follow", does: "follow the log" },
     { line: "logs --limit 1000 --json", does: "a thousand lines as objects" },
     { line: "logs --plain | grep WARN", does: "search" },
   ],
   async run(io, { options }) {
     const limit = wholeNumber("limit", options.limit, { min: 1, max: 5000 }) ?? DEFAULT_LIMIT;
-    const glance = await glanceAtConfig(io);
-    const target = await targetOf(io, options, glance);
+    const unchecked = await readUncheckedConfig(io);
+    const target = await targetOf(io, options, unchecked);
     const printer = createPrinter(io, options.plain === true);
-    let source = await openSource(io, target, glance, printer);
+    let source = await openSource(io, target, unchecked, printer);
     let last = await source.tail({ limit });
     printer.meta(last, source.from);
     printer.lines(last.lines);
@@ -58,13 +58,13 @@ export const command = defineCommand({
         const next = await source.tail({ cursor: last.cursor, limit: 5000 });
         const isNew = next.file !== last.file;
         last = isNew ? await source.tail({ cursor: 0, limit: 5000 }) : next;
-        if (isNew || next.reset) printer.notice(`a new log file began: ${shortPath(last.file, io)}`);
+        if (isNew || next.reset) printer.notice(`new log file: ${shortPath(last.file, io)}`);
         printer.lines(last.lines);
       } catch (error) {
         if (!(error instanceof OpenClawError)) throw error;
-        printer.notice(`${error.message}; going on when it is back`);
+        printer.notice(`${error.message}; waiting for it`);
         source.close();
-        source = await reopen(io, target, glance, printer);
+        source = await reopen(io, target, unchecked, printer);
       }
     }
     source.close();
@@ -72,19 +72,19 @@ export const command = defineCommand({
   },
 });
 
-async function openSource(io: Io, target: Target, glance: Glance, printer: Printer): Promise<Source> {
+async function openSource(io: Io, target: Target, unchecked: UncheckedConfig, printer: Printer): Promise<Source> {
   if (await isListening(target)) return overWire(io, target);
   if (!target.isLocal)
     throw new OpenClawError("gateway.down", `no gateway answers at ${target.url}`, {
       hint: "start it there, or check gateway.remote.url",
     });
-  const file = newestLog(io, glance);
+  const file = newestLog(io, unchecked);
   if (file === undefined)
-    throw new OpenClawError("cli.no-log", "nothing has been logged yet on this machine", {
+    throw new OpenClawError("cli.no-log", "there is no log file on this machine yet", {
       hint: "openclaw gateway run",
     });
   printer.notice(`no gateway runs; reading ${shortPath(file, io)}`);
-  return { from: "file", tail: (query) => tailLog(newestLog(io, glance) ?? file, query), close: () => undefined };
+  return { from: "file", tail: (query) => tailLog(newestLog(io, unchecked) ?? file, query), close: () => undefined };
 }
 
 async function overWire(io: Io, target: Target): Promise<Source> {
@@ -97,11 +97,11 @@ async function overWire(io: Io, target: Target): Promise<Source> {
   };
 }
 
-async function reopen(io: Io, target: Target, glance: Glance, printer: Printer): Promise<Source> {
+async function reopen(io: Io, target: Target, unchecked: UncheckedConfig, printer: Printer): Promise<Source> {
   for (;;) {
     await sleep(POLL_MS);
     // A restarted gateway may have another port.
-    const now = target.from === "--url" ? target : { ...target, url: (await targetOf(io, {}, glance)).url };
+    const now = target.from === "--url" ? target : { ...target, url: (await targetOf(io, {}, unchecked)).url };
     if (!(await isListening(now))) continue;
     try {
       return await overWire(io, now);

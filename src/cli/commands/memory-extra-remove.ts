@@ -1,16 +1,16 @@
-// `openclaw memory extra remove`: takes the local embedding model away again.
+// `openclaw memory extra remove`: removes the local embedding model.
 import { defineCommand } from "../command.ts";
-import { extrasHere } from "../memory-extras.ts";
+import { extrasFolderHere } from "../memory-here.ts";
 import { toJson } from "../print.ts";
 
 export const command = defineCommand({
-  details: "Notes are found by words then, or by the meaning another provider sees in them.",
-  examples: [{ line: "memory extra remove", does: "free the disk" }],
+  details: "Search then uses keywords, or another embedding provider if one is configured.",
+  examples: [{ line: "memory extra remove", does: "free disk space" }],
   async run(io) {
     const { removeExtra } = await import("../../memory/embed/extra-install.ts");
-    const removed = removeExtra(await extrasHere(io));
+    const removed = removeExtra(await extrasFolderHere(io));
     io.print(
-      io.json ? toJson({ ok: true, removed }) : removed ? "the local model is gone" : "there was no local model",
+      io.json ? toJson({ ok: true, removed }) : removed ? "removed the local model" : "no local model is installed",
     );
     return 0;
   },

@@ -1,20 +1,20 @@
-// `openclaw memory index`: reads the notes in now; with --force into a new index that then takes the place of the old.
+// `openclaw memory index`: indexes changed notes now; with --force it builds a new index that replaces the old one.
 import { defineCommand } from "../command.ts";
 import { agentsFor, withMemory } from "../memory-here.ts";
 import { counted, safe, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  details: "Only what changed, unless forced. A failure leaves the index as it was.",
+  details: "Indexes only changed notes, unless forced. A failure leaves the index unchanged.",
   options: {
     agent: { type: "string", value: "id", description: "Only this agent." },
     force: { type: "boolean", description: "Rebuild the whole index next to the old one, then switch." },
-    verbose: { type: "boolean", description: "Also what was left out, and why." },
+    verbose: { type: "boolean", description: "Also show skipped files with the reason." },
     ...wireOptions,
   },
   examples: [
-    { line: "memory index", does: "what changed" },
-    { line: "memory index --force --agent main", does: "everything of one agent" },
+    { line: "memory index", does: "changed notes" },
+    { line: "memory index --force --agent main", does: "all notes of one agent" },
   ],
   async run(io, { options }) {
     const { agent, force = false, verbose = false, ...wire } = options;
@@ -30,9 +30,9 @@ export const command = defineCommand({
     }
     for (const { agentId, files, chunks, changed, removed, skipped, ms } of reports) {
       io.print(
-        `${agentId}: ${counted(files, "file")}, ${counted(chunks, "piece")}; ${changed} read in, ${removed} taken out (${ms} ms)`,
+        `${agentId}: ${counted(files, "file")}, ${counted(chunks, "chunk")}; ${changed} indexed, ${removed} removed (${ms} ms)`,
       );
-      if (verbose) for (const { path, why } of skipped) io.print(safe(`  left out: ${path} ${why}`));
+      if (verbose) for (const { path, why } of skipped) io.print(safe(`  skipped: ${path} ${why}`));
     }
     return 0;
   },

@@ -1,4 +1,4 @@
-// `openclaw memory status`: what is indexed for each agent, by which provider, and whether it is up to date.
+// `openclaw memory status`: shows what is indexed for each agent, by which provider, and whether it is up to date.
 import { requestedProvider } from "../../memory/settings.ts";
 import type { MemoryStatus } from "../../memory/memory.ts";
 import { defineCommand } from "../command.ts";
@@ -9,17 +9,17 @@ import { requireConfig } from "../settings.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  details: "Asks the running gateway; when none runs on this machine, the index is looked at directly.",
+  details: "Asks the running gateway; if no gateway runs on this machine, reads the index directly.",
   options: {
     agent: { type: "string", value: "id", description: "Only this agent." },
-    deep: { type: "boolean", description: "Also check the index and try the embeddings." },
-    index: { type: "boolean", description: "Bring the index up to date first." },
-    verbose: { type: "boolean", description: "Also what was left out, and why." },
+    deep: { type: "boolean", description: "Also check the index and test the embeddings." },
+    index: { type: "boolean", description: "Update the index first." },
+    verbose: { type: "boolean", description: "Also show skipped files with the reason." },
     ...wireOptions,
   },
   examples: [
-    { line: "memory status", does: "files, pieces, vectors" },
-    { line: "memory status --deep --index --json", does: "read in, checked, as JSON" },
+    { line: "memory status", does: "files, chunks, vectors" },
+    { line: "memory status --deep --index --json", does: "updated, checked, as JSON" },
   ],
   async run(io, { options }) {
     const { agent, deep = false, index = false, verbose = false, ...wire } = options;
@@ -39,7 +39,7 @@ export const command = defineCommand({
   },
 });
 
-/** As programs know it, and what is ours behind it. */
+/** The published fields first, then ours. */
 function toRecord(row: MemoryStatus, wanted: string): object {
   const { agent, workspace, file, bySource, vectors, deep, skipped, ...rest } = row;
   const issues = skipped.map(({ path, why }) => `${path}: ${why}`);
@@ -68,9 +68,9 @@ function linesOf(io: Io, row: MemoryStatus, verbose: boolean): string[] {
   const pairs: (readonly [string, string])[] = [
     [
       "Indexed",
-      `${counted(row.files, "file")}, ${counted(row.chunks, "piece")}, ${Math.round(row.bytes / 1024)} kB${freshness(row)}`,
+      `${counted(row.files, "file")}, ${counted(row.chunks, "chunk")}, ${Math.round(row.bytes / 1024)} kB${freshness(row)}`,
     ],
-    ["Found by", foundBy(row)],
+    ["Search", foundBy(row)],
     ["Sources", [...row.sources, ...row.extraPaths].join(", ")],
     ["Workspace", row.workspace],
     ["Index", row.file],
@@ -82,7 +82,7 @@ function linesOf(io: Io, row: MemoryStatus, verbose: boolean): string[] {
       ? []
       : ([
           [
-            "Left out",
+            "Skipped",
             verbose
               ? row.skipped.map(({ path, why }) => `${path} ${why}`).join("\n")
               : `${counted(row.skipped.length, "file")} (--verbose)`,
@@ -103,18 +103,18 @@ function linesOf(io: Io, row: MemoryStatus, verbose: boolean): string[] {
 }
 
 function freshness({ indexing, dirty, watching }: MemoryStatus): string {
-  if (indexing && !dirty) return ", reading in now";
-  if (dirty) return ", not looked at yet";
+  if (indexing && !dirty) return ", indexing now";
+  if (dirty) return ", not indexed yet";
   return watching ? ", up to date and watched" : ", up to date";
 }
 
 function foundBy({ provider, model, fallback }: MemoryStatus): string {
-  if (provider === "none") return "words only (no embeddings)";
-  const instead = fallback === undefined ? "" : `; instead of ${fallback.from}: ${fallback.reason}`;
-  return `words and meaning: ${provider}/${model ?? "?"}${instead}`;
+  if (provider === "none") return "keywords only (no embeddings)";
+  const instead = fallback === undefined ? "" : `; fallback for ${fallback.from}: ${fallback.reason}`;
+  return `keywords and meaning: ${provider}/${model ?? "?"}${instead}`;
 }
 
 function checked({ sound, embeddings }: NonNullable<MemoryStatus["deep"]>): string {
-  const probe = embeddings.ok ? "embeddings answer" : `no embeddings: ${embeddings.error ?? "?"}`;
-  return `${sound ? "the index is intact" : "the index was damaged and is rebuilt"}; ${probe}`;
+  const probe = embeddings.ok ? "embeddings work" : `no embeddings: ${embeddings.error ?? "?"}`;
+  return `${sound ? "the index is intact" : "the index was damaged and has been rebuilt"}; ${probe}`;
 }

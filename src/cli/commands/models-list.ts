@@ -1,4 +1,4 @@
-// `openclaw models list`: the models that can be named, and which of them can be used now.
+// `openclaw models list`: lists the known models, and which of them can be used now.
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { openModels, type ModelRow } from "../models-here.ts";
@@ -6,16 +6,16 @@ import { table, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  details: "Asks the running gateway; without one, the config and the environment of this command.",
+  details: "Asks the running gateway; without a gateway, uses the config and environment of this command.",
   options: {
-    all: { type: "boolean", description: "Also those without a key." },
-    provider: { type: "string", value: "id", description: "Only those of one provider." },
-    plain: { type: "boolean", description: "Only the names, one a line." },
+    all: { type: "boolean", description: "Also list models without a key." },
+    provider: { type: "string", value: "id", description: "Only models of this provider." },
+    plain: { type: "boolean", description: "Only the names, one per line." },
     ...wireOptions,
   },
   examples: [
-    { line: "models list", does: "what could answer now" },
-    { line: "models list --all --provider anthropic", does: "all we know of one provider" },
+    { line: "models list", does: "models that can be used now" },
+    { line: "models list --all --provider anthropic", does: "all known models of one provider" },
     { line: "models list --plain | sort", does: "names for other programs" },
   ],
   async run(io, { options }) {

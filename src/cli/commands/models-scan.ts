@@ -1,4 +1,4 @@
-// `openclaw models scan`: what could answer without setting anything up: keys that are there, servers on this machine.
+// `openclaw models scan`: finds models that work without setup: API keys in the environment, servers on this machine.
 import { defineCommand } from "../command.ts";
 import { openModels, type ModelRow } from "../models-here.ts";
 import { table, toJson } from "../print.ts";
@@ -7,15 +7,15 @@ import { wireOptions } from "../target.ts";
 export const command = defineCommand({
   options: { ...wireOptions },
   examples: [
-    { line: "models scan", does: "what was found" },
+    { line: "models scan", does: "list the models found" },
     { line: "models scan --json", does: "as JSON" },
   ],
-  exits: "0 something was found, 1 nothing was, 2 wrong usage",
+  exits: "0 at least one model was found, 1 no model was found, 2 wrong usage",
   async run(io, { options }) {
     const found = await (await openModels(io, options)).scan();
     if (io.json) io.print(toJson({ count: found.length, models: found }));
     else if (found.length === 0)
-      io.print("Nothing was found. Start a model server such as Ollama, or run: openclaw configure --section model");
+      io.print("No model found. Start a model server such as Ollama, or run: openclaw configure --section model");
     else
       io.print(
         [...table(found, shape, io), "", `use one: openclaw models set ${found[0]?.provider}/${found[0]?.id}`].join(

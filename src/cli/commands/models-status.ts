@@ -1,4 +1,4 @@
-// `openclaw models status`: which model answers, what stands behind it, and which providers have a key.
+// `openclaw models status`: shows the model in use, its fallbacks, and which providers have a key.
 import { agentIds, agentConfig } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { primaryOf } from "../agent-rows.ts";
@@ -11,7 +11,7 @@ import { wireOptions } from "../target.ts";
 
 interface Status {
   readonly model: string | null;
-  /** Named by the config, or the first that was found. */
+  /** From the config, or the first one that was found. */
   readonly chosenBy: "config" | "found" | "nothing";
   readonly fallbacks: readonly string[];
   readonly ready: boolean;
@@ -31,7 +31,7 @@ export const command = defineCommand({
     ...wireOptions,
   },
   examples: [
-    { line: "models", does: "the short of it" },
+    { line: "models", does: "a summary" },
     { line: "models status --check --json", does: "for scripts" },
   ],
   exits: "0 shown, 1 with --check when no model can answer, 2 wrong usage",
@@ -81,17 +81,17 @@ function linesOf(io: Io, { model, chosenBy, fallbacks, ready, agents, providers,
     .filter((provider) => provider.ready)
     .map(({ id, source }) => (source === "" ? id : `${id} (${source})`));
   const facts: (readonly [string, string])[] = [
-    ["Model", model === null ? "none" : `${model}${words}`],
+    ["Model", model === null ? "No model configured" : `${model}${words}`],
     ...(fallbacks.length === 0 ? [] : [["Then", fallbacks.join(", ")] as const]),
     ...Object.entries(agents).map(([id, own]) => [`Agent ${id}`, own] as const),
-    ["Ready", withKey.length === 0 ? "no provider has a key, and no server was found" : withKey.join(", ")],
+    ["Ready", withKey.length === 0 ? "no provider has a key, and no model server was found" : withKey.join(", ")],
     ["Asked", askedAt === "gateway" ? "the running gateway" : "this config and environment; no gateway runs"],
   ];
   return [
     ...columns(facts, { width: io.width }),
     "",
     ready
-      ? "try it: openclaw models test"
-      : io.paint.warn("no model can answer yet: openclaw configure --section model"),
+      ? "test it: openclaw models test"
+      : io.paint.warn("no model can answer yet; set one up with: openclaw configure --section model"),
   ];
 }

@@ -1,4 +1,4 @@
-// `openclaw node status`: does a node host run here, is it connected, and to whom.
+// `openclaw node status`: shows whether a node host runs here and whether it is connected.
 import { readLockOwner } from "../../base/lock.ts";
 import { systemClock } from "../../base/clock.ts";
 import { nodeLockFile, readNodeState, urlOf, type NodeState } from "../../node/host/state.ts";
@@ -12,7 +12,7 @@ export const command = defineCommand({
     { line: "node status", does: "process, gateway, connection, id" },
     { line: "node status --json", does: "the same as JSON" },
   ],
-  exits: "0 it runs and is connected, 1 it is not, 2 wrong usage",
+  exits: "0 the node runs and is connected, 1 it is not, 2 wrong usage",
   async run(io) {
     const { state: stateDir } = io.paths();
     const state = readNodeState(stateDir);
@@ -42,7 +42,7 @@ export const command = defineCommand({
   },
 });
 
-/** By which the gateway knows it. Without a node there is none, and looking makes none. */
+/** The id by which the gateway knows the node. Reading it does not create one. */
 async function deviceIdOf(io: Io, state: NodeState | undefined): Promise<string | null> {
   if (state === undefined) return null;
   const { openIdentity } = await import("../identity.ts");
@@ -50,10 +50,10 @@ async function deviceIdOf(io: Io, state: NodeState | undefined): Promise<string 
 }
 
 function connectionText({ paint }: Io, { link }: NodeState): string {
-  if (link === undefined) return paint.warn("not yet");
+  if (link === undefined) return paint.warn("not connected yet");
   const since = formatDuration(systemClock.now() - link.sinceMs);
   if (link.state === "connected") return `${paint.good("connected")}, since ${since}`;
-  if (link.state === "pairing") return paint.warn(`waits to be let in, since ${since}`);
+  if (link.state === "pairing") return paint.warn(`waiting for pairing approval, since ${since}`);
   return paint.warn(`none, since ${since}${link.why === undefined ? "" : `: ${oneLine(link.why)}`}`);
 }
 
@@ -61,5 +61,5 @@ function fixFor(isRunning: boolean, state: NodeState | undefined): string {
   if (!isRunning) return "openclaw node run";
   if (state?.link?.state === "pairing")
     return `on the machine of the gateway: openclaw devices approve ${state.link.requestId ?? "<id>"}`;
-  return "start the gateway; the node host finds it again";
+  return "start the gateway; the node host reconnects";
 }

@@ -1,4 +1,4 @@
-// `openclaw sandbox explain`: whether a session is sandboxed, in what, with which tools, and which keys would change it.
+// `openclaw sandbox explain`: shows whether and how a session is sandboxed, its tools, and which keys change it.
 import { mainSessionKey, sessionKindOf } from "../../core/names.ts";
 import { createReadingCatalog } from "../../app/catalog.ts";
 import { agentConfig, agentIds, mainKeyOf } from "../../config/agents.ts";
@@ -7,7 +7,7 @@ import { elevationOf } from "../../exec/elevated.ts";
 import { sandboxSettings } from "../../exec/sandbox-settings.ts";
 import { sandboxDefaults } from "../../tool/policy/groups.ts";
 import { subjectOf, type Subject } from "../../tool/subject.ts";
-import { withSandboxes } from "../boxes-here.ts";
+import { withSandboxes } from "../with-sandboxes.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { columns, shortPath, toJson } from "../print.ts";
@@ -69,7 +69,7 @@ interface SourcedList {
   readonly key: string;
 }
 
-/** As the policy reads them: an agent that has lists of its own does not see the global ones. */
+/** As the policy reads them: an agent with its own lists does not use the global ones. */
 function toolLists(config: Config, { agent }: Subject) {
   const own = agentConfig(config, agent)?.tools?.sandbox?.tools;
   const index = agentIds(config).indexOf(agent);
@@ -86,11 +86,11 @@ function toolLists(config: Config, { agent }: Subject) {
   };
 }
 
-/** Who asked for a browser in there is told that there is none, instead of looking for its page. */
+/** Says where the browser is, because its debugging port and viewer page are looked for in vain. */
 function browserNote(config: Config, { agent }: Subject): { readonly browser?: string } {
   const browser = { ...config.agents?.defaults?.sandbox?.browser, ...agentConfig(config, agent)?.sandbox?.browser };
   if (browser.enabled !== true) return {};
-  return { browser: "none in this version: nothing is started and no port is opened, whatever sandbox.browser says" };
+  return { browser: "inside the sandbox, headless; its only way out is the guard, and no port is opened" };
 }
 
 function fixes(config: Config, { agent, sandboxed }: Subject, mode: string): string[] {
@@ -137,14 +137,14 @@ function linesOf(
   const named = ({ source, key }: SourcedList): string => `(${source}: ${key})`;
   const pairs: [string, string][] = [
     ["Session", `${subject.session}, ${kind} (main key: ${mainKeyOf(config)})`],
-    ["Sandboxed", subject.sandboxed ? "yes" : "no: its commands run on this machine itself"],
+    ["Sandboxed", subject.sandboxed ? "yes" : "no: its commands run on this machine"],
     [
       "Mode",
       `${sandbox.mode}, scope ${sandbox.scope}, workspace ${sandbox.workspaceAccess}, backend ${sandbox.backend}`,
     ],
     ...(sandbox.workspace === null ? [] : [["Workspace", shortPath(sandbox.workspace, io)] satisfies [string, string]]),
     ["Allowed there", `${sandbox.tools.allow.join(", ") || "everything"} ${named(sandbox.tools.sources.allow)}`],
-    ["Denied there", `${sandbox.tools.deny.join(", ") || "nothing"} ${named(sandbox.tools.sources.deny)}`],
+    ["Denied there", `${sandbox.tools.deny.join(", ") || "none"} ${named(sandbox.tools.sources.deny)}`],
     ...(sandbox.browser === undefined ? [] : [["Browser", sandbox.browser] satisfies [string, string]]),
     [
       "Elevated",

@@ -1,7 +1,7 @@
-// `openclaw sandbox list`: the boxes that were built, whose they are, and whether they fit the config of now.
+// `openclaw sandbox list`: lists the sandboxes, their sessions, and whether they match the current config.
 import { systemClock } from "../../base/clock.ts";
 import type { ListedSandbox } from "../../exec/sandboxes.ts";
-import { withSandboxes } from "../boxes-here.ts";
+import { withSandboxes } from "../with-sandboxes.ts";
 import { defineCommand } from "../command.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { table, toJson } from "../print.ts";
@@ -9,18 +9,18 @@ import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
   options: {
-    browser: { type: "boolean", description: "Only those of sandbox browsers." },
+    browser: { type: "boolean", description: "Only sandboxes with a browser." },
   },
   examples: [
-    { line: "sandbox list", does: "all that were built" },
+    { line: "sandbox list", does: "all sandboxes" },
     { line: "sandbox list --json", does: "the same as JSON" },
   ],
   async run(io, { options }) {
     const loaded = await requireConfig(io);
-    // Browsers get boxes of their own once there are any.
-    const sandboxes = options.browser === true ? [] : await withSandboxes(io, loaded, (all) => all.list());
+    const all = await withSandboxes(io, loaded, (sandboxes) => sandboxes.list());
+    const sandboxes = all.filter(({ hasBrowser }) => hasBrowser || options.browser !== true);
     if (io.json) io.print(toJson({ sandboxes: sandboxes.map(toRow) }));
-    else if (sandboxes.length === 0) io.print("no sandbox was built yet; the first sandboxed command builds one");
+    else if (sandboxes.length === 0) io.print("No sandboxes yet; the first sandboxed command builds one.");
     else io.print(table(sandboxes, columns, io).join("\n"));
     return 0;
   },
@@ -30,13 +30,13 @@ const columns = [
   { title: "NAME", text: ({ name }: ListedSandbox) => name },
   { title: "KIND", text: ({ backend, image }: ListedSandbox) => (image === "" ? backend : `${backend} ${image}`) },
   { title: "STATE", text: (sandbox: ListedSandbox) => stateOf(sandbox) },
-  { title: "SETTINGS", text: ({ matchesConfig }: ListedSandbox) => (matchesConfig ? "as in the config" : "older") },
+  { title: "SETTINGS", text: ({ matchesConfig }: ListedSandbox) => (matchesConfig ? "current" : "outdated") },
   { title: "AGE", text: ({ createdAt }: ListedSandbox) => formatDuration(systemClock.now() - createdAt) },
   { title: "IDLE", text: ({ lastUsedAt }: ListedSandbox) => formatDuration(systemClock.now() - lastUsedAt) },
   { title: "FOR", text: ({ scopeKey }: ListedSandbox) => scopeKey },
 ];
 
-/** Bubblewrap has nothing that stands between two commands. */
+/** Bubblewrap keeps no process between two commands. */
 function stateOf({ backend, running }: ListedSandbox): string {
   if (backend === "bubblewrap") return "ready";
   return running ? "running" : "stopped";
@@ -54,6 +54,7 @@ function toRow({
   agent,
   session,
   workspace,
+  hasBrowser,
 }: ListedSandbox): unknown {
   const now = systemClock.now();
   return {
@@ -68,5 +69,6 @@ function toRow({
     agentId: agent,
     sessionKey: session,
     workspace,
+    browser: hasBrowser,
   };
 }

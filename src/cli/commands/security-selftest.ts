@@ -1,4 +1,4 @@
-// `openclaw security selftest`: attacks the user's own config in a throw-away state and prints what held and what did not.
+// `openclaw security selftest`: attacks a temporary copy of the user's setup and prints which attacks were blocked.
 import type { AreaScore, Hole, SelftestReport } from "../../security/selftest/selftest.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import { onInterrupt } from "../interrupt.ts";
@@ -14,17 +14,18 @@ export const command = defineCommand({
       type: "string",
       value: "name",
       multiple: true,
-      description: "Only this area; may be given several times. exec means all four of exec.",
+      description: "Only this area; exec means all four exec areas.",
     },
     agent: { type: "string", value: "id", description: "Attack as this agent (default: the default agent)." },
     all: { type: "boolean", description: "Print every open hole, not only the first ones of each area." },
   },
   examples: [
     { line: "security selftest", does: "everything" },
-    { line: "security selftest --area exec --area sandbox", does: "some of it" },
+    { line: "security selftest --area exec --area sandbox", does: "some areas" },
     { line: "security selftest --json | jq .score", does: "one figure, for a script" },
   ],
-  exits: "0 every attack was stopped and everyday use works, 1 something is open or broken, 2 wrong usage",
+  exits:
+    "0 every attack was blocked and everyday use works, 1 an attack succeeded or everyday use is broken, 2 wrong usage",
   async run(io, { options }) {
     const [{ selftest }, { areas: known }] = await Promise.all([
       import("../../security/selftest/selftest.ts"),
@@ -71,7 +72,7 @@ function linesOf(io: Io, report: SelftestReport, all: boolean): string[] {
 }
 
 function scoreLine(io: Io, { area, cases, closed, score }: AreaScore): string {
-  return `  ${area.padEnd(16)} ${painted(io, score)}  ${io.paint.dim(`${closed} of ${cases} stopped`)}`;
+  return `  ${area.padEnd(16)} ${painted(io, score)}  ${io.paint.dim(`${closed} of ${cases} blocked`)}`;
 }
 
 function painted({ paint }: Io, score: number): string {

@@ -1,12 +1,12 @@
-// `openclaw sessions export`: the whole transcript of a session as JSON lines, read beside the running gateway.
+// `openclaw sessions export`: writes the whole transcript of a session as JSON lines; the gateway may be running.
 import { createWriteStream, existsSync } from "node:fs";
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 
-import { openStoreForLooking } from "../../app/look.ts";
+import { openReadOnlyStore } from "../../app/read-only-store.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { createMask, type Mask } from "../../base/mask.ts";
-import { maskValues } from "../../base/mask-values.ts";
+import { redactValues } from "../../base/redact-values.ts";
 import { expandHome } from "../../base/paths.ts";
 import { defaultAgentId, mainKeyOf, workspaceOf } from "../../config/agents.ts";
 import { redactionPatterns } from "../../config/patterns.ts";
@@ -25,7 +25,7 @@ export const command = defineCommand({
     "Reads the store of this machine, also while the gateway runs. Secrets of the config, of the environment and of command lines are masked, as in sessions history.",
   arguments: [{ name: "key", description: "The session by key or id, such as main." }],
   options: {
-    out: { type: "string", value: "file.jsonl", description: "A new file, readable by you alone (default: stdout)." },
+    out: { type: "string", value: "file.jsonl", description: "A new file that only you can read (default: stdout)." },
   },
   examples: [
     { line: "sessions export main --out main.jsonl", does: "into a file" },
@@ -35,10 +35,10 @@ export const command = defineCommand({
     const { config, env } = await requireConfig(io);
     const out = options.out === undefined ? undefined : expandHome(options.out, io.paths().home);
     if (out !== undefined && existsSync(out))
-      throw new OpenClawError("file.exists", `${shortPath(out, io)} is already there`, {
+      throw new OpenClawError("file.exists", `${shortPath(out, io)} already exists`, {
         hint: "choose another name for --out",
       });
-    const store = await openStoreForLooking(requireStore(io));
+    const store = await openReadOnlyStore(requireStore(io));
     try {
       const context = { defaultAgent: defaultAgentId(config), mainKey: mainKeyOf(config) };
       const record = await requireSession(store.sessions, key, context);
@@ -80,7 +80,7 @@ async function writeLines(
   for (let from = 1; from <= total; from += PAGE) {
     const before = Math.min(from + PAGE, total + 1);
     for (const entry of await transcript.tail(record.sessionId, before - from, before)) {
-      await put(target, maskValues(lineOf(entry, parentId), mask));
+      await put(target, redactValues(lineOf(entry, parentId), mask));
       parentId = entry.id;
       written += 1;
     }
@@ -88,7 +88,7 @@ async function writeLines(
   return written;
 }
 
-/** As recorded: a message under `message`, every other kind with its own fields. */
+/** As recorded: a message under `message`, every other type with its own fields. */
 function lineOf({ id, type, at, body }: StoredEntry, parentId: string | null): unknown {
   const fields = type === "message" ? { message: body } : typeof body === "object" && body !== null ? body : { body };
   return { ...fields, type, id, parentId, timestamp: iso(at) };

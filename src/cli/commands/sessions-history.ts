@@ -1,4 +1,4 @@
-// `openclaw sessions history`: what was said in a session, oldest first.
+// `openclaw sessions history`: shows the messages of a session, oldest first.
 import { textIn } from "../chat/run-events.ts";
 import { argumentsText } from "../chat/tool-line.ts";
 import { withGateway } from "../client.ts";
@@ -6,11 +6,11 @@ import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { wholeNumber } from "../parse.ts";
 import { oneLine, safe, toJson } from "../print.ts";
-import { printSaid, type SaidMessage } from "../print-message.ts";
+import { printMessage, type ShownMessage } from "../print-message.ts";
 import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
-interface Said extends SaidMessage {
+interface HistoryEntry extends ShownMessage {
   readonly timestamp: number;
   readonly toolName?: string;
   readonly isError?: boolean;
@@ -21,12 +21,12 @@ export const command = defineCommand({
   arguments: [{ name: "key", description: "The session, such as main or agent:support:main." }],
   options: {
     limit: { type: "string", value: "n", description: "Maximum number of messages (default: 50)." },
-    tools: { type: "boolean", description: "Also tool calls and what they answered." },
+    tools: { type: "boolean", description: "Also show tool calls and their results." },
     ...wireOptions,
   },
   examples: [
     { line: "sessions history main --limit 10", does: "the end of the main session" },
-    { line: "sessions history main --tools --json", does: "messages as they are on record" },
+    { line: "sessions history main --tools --json", does: "messages as stored" },
   ],
   async run(io, { options, arguments: [sessionKey = ""] }) {
     const limit = wholeNumber("limit", options.limit, { min: 1, max: 1000 }) ?? 50;
@@ -36,24 +36,22 @@ export const command = defineCommand({
     );
     const withTools = options.tools === true;
     if (io.json) io.print(toJson(history));
-    else if (history.messages.length === 0) io.print("Nothing was said there yet.");
-    else for (const message of history.messages) printMessage(io, message, withTools);
+    else if (history.messages.length === 0) io.print("No messages yet.");
+    else for (const message of history.messages) printEntry(io, message, withTools);
     return 0;
   },
 });
 
-function printMessage(io: Io, message: Said, withTools: boolean): void {
+function printEntry(io: Io, message: HistoryEntry, withTools: boolean): void {
   const { role, content, toolName, isError, errorMessage } = message;
   if (role === "toolResult") {
     if (withTools)
       io.print(
-        io.paint.dim(
-          `⚙ ${oneLine(toolName ?? "")} ${isError === true ? "failed" : "answered"}: ${safe(textIn(content))}`,
-        ),
+        io.paint.dim(`⚙ ${oneLine(toolName ?? "")} ${isError === true ? "failed" : "ok"}: ${safe(textIn(content))}`),
       );
     return;
   }
-  printSaid(io, message);
+  printMessage(io, message);
   if (errorMessage !== undefined) io.print(io.paint.bad(safe(errorMessage)));
   if (!withTools || !Array.isArray(content)) return;
   for (const block of content as readonly { type?: string; name?: string; arguments?: unknown }[])

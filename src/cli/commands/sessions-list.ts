@@ -1,4 +1,4 @@
-// `openclaw sessions list`: the sessions the gateway knows, newest first; without it, those of the store.
+// `openclaw sessions list`: lists the sessions of the gateway, newest first; without a gateway, those of the store.
 import { existsSync } from "node:fs";
 
 import { systemClock } from "../../base/clock.ts";
@@ -35,21 +35,21 @@ interface Request {
 }
 
 export const command = defineCommand({
-  details: "Reads the store while the gateway of this machine is down.",
+  details: "If the gateway of this machine is not running, reads the store.",
   options: {
-    agent: { type: "string", value: "id", description: "Only those of one agent." },
-    active: { type: "string", value: "minutes", description: "Only those that changed in the last minutes." },
-    search: { type: "string", value: "text", description: "Only those with this in key, label or title." },
-    "spawned-by": { type: "string", value: "key", description: "Only sub-agents of one session." },
+    agent: { type: "string", value: "id", description: "Only sessions of this agent." },
+    active: { type: "string", value: "minutes", description: "Only sessions that changed within this many minutes." },
+    search: { type: "string", value: "text", description: "Only sessions with this text in key, label or title." },
+    "spawned-by": { type: "string", value: "key", description: "Only subagents of this session." },
     limit: { type: "string", value: "n", description: "Maximum number (default: 50)." },
-    store: { type: "string", value: "file", description: "Read this store file; no gateway is asked." },
-    verbose: { type: "boolean", description: "Also kinds, ids and who started them." },
+    store: { type: "string", value: "file", description: "Read this store file instead of asking the gateway." },
+    verbose: { type: "boolean", description: "Also show kind, id and the session that started each." },
     ...wireOptions,
   },
   examples: [
     { line: "sessions", does: "the last fifty" },
-    { line: "sessions --agent support --active 60 --json", does: "what moved in the last hour, as JSON" },
-    { line: "sessions --spawned-by agent:main:main --verbose", does: "the sub-agents of the main session" },
+    { line: "sessions --agent support --active 60 --json", does: "sessions of the last hour, as JSON" },
+    { line: "sessions --spawned-by agent:main:main --verbose", does: "the subagents of the main session" },
   ],
   async run(io, { options }) {
     const { agent, active, search, store } = options;
@@ -78,7 +78,7 @@ interface Listing {
   readonly sessions: readonly Row[];
 }
 
-/** The store of this machine answers while its gateway is down. */
+/** Falls back to the store of this machine while its gateway is down. */
 async function fromGateway(io: Io, flags: WireFlags, request: Request): Promise<Listing> {
   const target = await targetOf(io, flags);
   try {
@@ -86,18 +86,18 @@ async function fromGateway(io: Io, flags: WireFlags, request: Request): Promise<
   } catch (error) {
     if (!target.isLocal || !isDown(error)) throw error;
     const file = storeFileOf(io.paths().state);
-    io.say(`The gateway is not running; this is what ${shortPath(file, io)} holds.`);
+    io.say(`The gateway is not running; these are the sessions in ${shortPath(file, io)}.`);
     return existsSync(file) ? fromFile(file, request) : { path: file, count: 0, sessions: [] };
   }
 }
 
 async function fromFile(file: string, request: Request): Promise<Listing> {
-  const [{ openStoreForLooking }, { toWireRow }] = await Promise.all([
-    import("../../app/look.ts"),
+  const [{ openReadOnlyStore }, { toWireRow }] = await Promise.all([
+    import("../../app/read-only-store.ts"),
     import("../../session/rows.ts"),
   ]);
   const { limit, agentId, activeMinutes, search, spawnedBy } = request;
-  const opened = await openStoreForLooking(file);
+  const opened = await openReadOnlyStore(file);
   try {
     const records = await opened.sessions.list({
       limit,

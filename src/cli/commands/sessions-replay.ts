@@ -1,17 +1,17 @@
-// `openclaw sessions replay`: a recorded session once more, offline, and where it first differs.
+// `openclaw sessions replay`: runs a recorded session again, offline, and shows the first difference.
 import { expandHome } from "../../base/paths.ts";
 import { defineCommand } from "../command.ts";
 import { counted, safe, toJson } from "../print.ts";
 
 export const command = defineCommand({
   details:
-    "Models and tools answer from the file, nothing outside is touched. Compared are the requests to the model byte for byte, the arguments of tools, and the order of it all. To record: OPENCLAW_RECORD=<folder> openclaw gateway run.",
+    "Models and tools answer from the file; no real model or tool runs. The command compares the requests to the model byte for byte, the arguments of tools, and their order. To record: OPENCLAW_RECORD=<folder> openclaw gateway run.",
   arguments: [{ name: "file", description: "A file that a recording gateway wrote." }],
   options: {},
   examples: [
     { line: "sessions replay recordings/agent_main_main-1790000000000.jsonl", does: "same, or the first difference" },
   ],
-  exits: "0 the same, 1 it differs or cannot be read, 2 wrong usage",
+  exits: "0 no difference, 1 it differs or cannot be read, 2 wrong usage",
   async run(io, { arguments: [file = ""] }) {
     const { replay } = await import("../../agent/replay.ts");
     const report = await replay(expandHome(file, io.paths().home));
@@ -24,7 +24,7 @@ export const command = defineCommand({
         io.paint.bad(`differs in ${difference.where}${difference.path === "" ? "" : `, at ${difference.path}`}`),
       );
       io.print(`  recorded  ${safe(difference.recorded)}\n  now       ${safe(difference.now)}`);
-      io.print(`  before it ${count} were played`);
+      io.print(`  before it ${count} matched`);
     }
     return same ? 0 : 1;
   },

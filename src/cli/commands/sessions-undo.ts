@@ -1,10 +1,10 @@
-// `openclaw sessions undo`: puts back the files a turn changed, through the gateway or, when none runs, here.
+// `openclaw sessions undo`: restores the files that a turn changed, through the gateway or, without one, in this process.
 import { OpenClawError } from "../../core/error.ts";
 import { readLockOwner, stateLockOf } from "../../base/lock.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { KeptTurn, UndoReport } from "../../tool/undo/undo.ts";
 import type { UndoneFile } from "../../tool/undo/plan.ts";
-import { diffLines, turnsText, undoText } from "../../tool/undo/words.ts";
+import { diffLines, turnsText, undoText } from "../../tool/undo/undo-text.ts";
 import { withGateway } from "../client.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -28,25 +28,25 @@ type Answer = UndoReport | { readonly key: string; readonly turns: readonly Kept
 
 export const command = defineCommand({
   details:
-    "All of them or none. Files that somebody else changed since are left alone, with the difference shown, unless forced. Messages that were sent and commands that ran cannot be undone; they are listed. An undo is a turn itself: --redo takes it back.",
+    "Restores all files or none. If another person or program changed a file since, the command shows the difference and changes nothing, unless forced. Sent messages and executed commands cannot be undone; they are listed. An undo is a turn itself: --redo reverts it.",
   options: {
     session: { type: "string", value: "key", description: "The session (default: the main session)." },
-    turn: { type: "string", value: "n", description: "That turn instead of the last one; see --list." },
+    turn: { type: "string", value: "n", description: "Undo this turn instead of the last one; see --list." },
     list: { type: "boolean", description: "Show the turns that can be undone, and change nothing." },
-    redo: { type: "boolean", description: "Take back the last undo." },
+    redo: { type: "boolean", description: "Revert the last undo." },
     "dry-run": { type: "boolean", description: "Show what would be done, and change nothing." },
-    force: { type: "boolean", description: "Also over what somebody else changed since." },
+    force: { type: "boolean", description: "Also overwrite later changes by others." },
     ...wireOptions,
   },
   examples: [
     { line: "sessions undo --dry-run", does: "what the last turn changed in files" },
-    { line: "sessions undo", does: "take it back" },
+    { line: "sessions undo", does: "undo it" },
     { line: "sessions undo --session agent:support:main --turn 3 --json", does: "one turn of another agent" },
   ],
   async run(io, { options }) {
     const { session, list, redo, "dry-run": dryRun, force, turn: _turn, ...wire } = options;
     const turn = wholeNumber("turn", options.turn, { min: 1, max: 99_999_999 });
-    if (turn !== undefined && redo === true) throw new UsageError("--turn and --redo name two different things");
+    if (turn !== undefined && redo === true) throw new UsageError("--turn and --redo exclude each other");
     await requireConfigUnless(options.url !== undefined, io);
     const request: Request = {
       ...(session === undefined ? {} : { key: session }),
@@ -85,7 +85,7 @@ function print(io: Io, answer: Answer): void {
   else io.print(safe("turns" in answer ? turnsText(answer.turns) : undoText(answer, DIFF_CHARS)));
 }
 
-/** The difference says what would be lost. */
+/** The difference shows what would be lost. */
 function refused(io: Io, error: unknown): never {
   if (io.json || !(error instanceof OpenClawError) || error.code !== "undo.changed") throw error;
   const { files = [], changedSince = [] } = error.details as {

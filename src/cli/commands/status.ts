@@ -1,4 +1,4 @@
-// `openclaw status`: one screen that answers "is all well, and if not, what now".
+// `openclaw status`: shows config, gateway, agents, sessions and devices on one screen, with the next step.
 import { readVersion } from "../../base/version.ts";
 import { defineCommand } from "../command.ts";
 import { readGatewayState, type GatewayState } from "../gateway-state.ts";
@@ -28,13 +28,13 @@ export const command = defineCommand({
   options: {
     all: {
       type: "boolean",
-      description: "Also check the whole config and list who is connected and which methods there are.",
+      description: "Also check the whole config and list connected clients and available methods.",
     },
     ...wireOptions,
   },
   examples: [
-    { line: "status", does: "the screen" },
-    { line: "status --all", does: "more of it" },
+    { line: "status", does: "an overview" },
+    { line: "status --all", does: "with all details" },
     { line: "status --json", does: "as JSON" },
   ],
   exits: "0 printed, also with the gateway down (use gateway status or health in scripts), 2 wrong usage",
@@ -46,14 +46,14 @@ export const command = defineCommand({
       "device.pair.list": {},
     });
     const issues =
-      options.all === true ? await everyIssue(io) : state.glance.issues.map((issue) => describe(issue, io));
+      options.all === true ? await everyIssue(io) : state.unchecked.issues.map((issue) => describe(issue, io));
     if (io.json) io.print(toJson(factsOf(io, state, issues, options.all === true)));
     else io.print(linesOf(io, state, issues, options.all === true).join("\n"));
     return 0;
   },
 });
 
-/** Loads the schema: only asked for with --all. */
+/** Loads the schema, so only with --all. */
 async function everyIssue(io: Io): Promise<string[]> {
   const { loadConfig } = await import("../../config/load.ts");
   return loadConfig({ paths: io.paths(), env: io.env }).issues.map((issue) => describe(issue, io));
@@ -61,7 +61,7 @@ async function everyIssue(io: Io): Promise<string[]> {
 
 function factsOf(
   io: Io,
-  { glance, target, owner, probe }: GatewayState,
+  { unchecked, target, owner, probe }: GatewayState,
   issues: readonly string[],
   all: boolean,
 ): Record<string, unknown> {
@@ -69,7 +69,7 @@ function factsOf(
   return {
     ...answers.status,
     version: readVersion(),
-    config: { path: glance.file, exists: glance.exists, issues },
+    config: { path: unchecked.file, exists: unchecked.exists, issues },
     stateDir: io.paths().state,
     gateway: {
       running: probe.ok,
@@ -97,9 +97,9 @@ function factsOf(
 }
 
 function linesOf(io: Io, state: GatewayState, issues: readonly string[], all: boolean): string[] {
-  const { probe, glance } = state;
+  const { probe, unchecked } = state;
   const rows: (readonly [string, string])[] = [
-    ["Config", configText(io, glance, issues)],
+    ["Config", configText(io, unchecked, issues)],
     ["State", shortPath(io.paths().state, io)],
     ["Gateway", gatewayText(io, state)],
     ...(probe.ok ? liveRows(probe.answers) : []),
@@ -117,9 +117,9 @@ function linesOf(io: Io, state: GatewayState, issues: readonly string[], all: bo
   ];
 }
 
-function configText(io: Io, glance: GatewayState["glance"], issues: readonly string[]): string {
-  const path = shortPath(glance.file, io);
-  if (!glance.exists) return `${path} (not there yet)`;
+function configText(io: Io, unchecked: GatewayState["unchecked"], issues: readonly string[]): string {
+  const path = shortPath(unchecked.file, io);
+  if (!unchecked.exists) return `${path} (does not exist yet)`;
   if (issues.length === 0) return path;
   return [`${path} ${io.paint.bad("is broken:")}`, ...issues.slice(0, 8).map(oneLine)].join("\n");
 }
@@ -156,11 +156,11 @@ function presenceText(answered: Readonly<Record<string, unknown>>): string {
   return ((answered as Answers)["system-presence"] ?? []).map(({ text }) => oneLine(text)).join("\n");
 }
 
-function nextStep(io: Io, { probe, glance, target }: GatewayState, issues: readonly string[]): string[] {
+function nextStep(io: Io, { probe, unchecked, target }: GatewayState, issues: readonly string[]): string[] {
   if (issues.length > 0) return ["", "Next: openclaw config validate"];
   if (probe.ok) return ["", "Next: openclaw dashboard"];
   if (probe.error?.hint !== undefined) return ["", `Next: ${probe.error.hint}`];
   if (!target.isLocal)
     return ["", `Next: start the gateway on its machine, or change ${io.paint.strong("gateway.remote.url")}`];
-  return ["", `Next: openclaw gateway run${glance.exists ? "" : " --setup"}`];
+  return ["", `Next: openclaw gateway run${unchecked.exists ? "" : " --setup"}`];
 }

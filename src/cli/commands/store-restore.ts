@@ -1,4 +1,4 @@
-// `openclaw store restore`: a verified backup in the place of the store; what was there is kept.
+// `openclaw store restore`: replaces the store by a verified backup and keeps the old store.
 import { expandHome } from "../../base/paths.ts";
 import { restoreStore } from "../../store/restore.ts";
 import { storeFileOf } from "../../store/store-files.ts";
@@ -9,7 +9,7 @@ export const command = defineCommand({
   arguments: [{ name: "file", description: "The backup, from openclaw store backup." }],
   examples: [
     { line: "gateway stop && openclaw store restore ~/openclaw-backup.sqlite", does: "stop, then restore" },
-    { line: "store restore ~/openclaw-backup.sqlite --json", does: "for scripts: says where the old store went" },
+    { line: "store restore ~/openclaw-backup.sqlite --json", does: "for scripts, with the path of the old store" },
   ],
   async run(io, { arguments: [written = ""] }) {
     const from = expandHome(written, io.paths().home);
@@ -17,7 +17,7 @@ export const command = defineCommand({
     if (io.json) io.print(toJson({ ok: true, file: report.file, counts: report.counts, replaced: replaced ?? null }));
     else {
       io.print(`restored ${shortPath(report.file, io)} from ${shortPath(from, io)}`);
-      if (replaced !== undefined) io.say(`The store of before is kept: ${shortPath(replaced, io)}`);
+      if (replaced !== undefined) io.say(`The old store is kept at ${shortPath(replaced, io)}`);
     }
     return 0;
   },

@@ -1,4 +1,4 @@
-// `openclaw store verify`: is everything in the store readable and as it was written.
+// `openclaw store verify`: checks that every record of the store is readable and unchanged.
 import { mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -11,13 +11,13 @@ import { requireStore } from "../store-file.ts";
 
 export const command = defineCommand({
   options: {
-    deep: { type: "boolean", description: "Also make a trial copy, as a backup would, and check that." },
+    deep: { type: "boolean", description: "Also make a trial backup and check it." },
   },
   examples: [
-    { line: "store verify", does: "every check, with what is damaged by name" },
-    { line: "store verify --deep --json", does: "and prove that a backup of it would be good" },
+    { line: "store verify", does: "every check, with the names of damaged records" },
+    { line: "store verify --deep --json", does: "also check that a backup would be good" },
   ],
-  exits: "0 whole, 1 damaged or not there, 2 wrong usage",
+  exits: "0 intact, 1 damaged or missing, 2 wrong usage",
   async run(io, { options }) {
     const file = requireStore(io);
     const { verifyStore } = await import("../../store/verify.ts");
@@ -28,7 +28,7 @@ export const command = defineCommand({
     else io.print(linesOf(io, report, copy).join("\n"));
     if (!ok)
       throw new OpenClawError("store.damaged", `${shortPath(file, io)} is damaged`, {
-        hint: "restore a backup (openclaw store restore <file>), or save what can be read: openclaw store salvage",
+        hint: "restore a backup (openclaw store restore <file>), or copy the readable records: openclaw store salvage",
       });
     return 0;
   },

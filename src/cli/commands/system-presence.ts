@@ -1,4 +1,4 @@
-// `openclaw system presence`: who is connected, and who was lately.
+// `openclaw system presence`: shows which clients are connected and which were recently.
 import { systemClock } from "../../base/clock.ts";
 import type { PresenceEntry } from "../../protocol/methods/system.ts";
 import { withGateway } from "../client.ts";
@@ -6,14 +6,13 @@ import { defineCommand } from "../command.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { table, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
-import { systemOptions } from "../system-options.ts";
-import { targetOf } from "../target.ts";
+import { systemOptions, targetOf } from "../target.ts";
 
 export const command = defineCommand({
   options: systemOptions,
   examples: [
     { line: "system presence", does: "gateway, pages, nodes and apps" },
-    { line: "system presence --json", does: "all that is known of each" },
+    { line: "system presence --json", does: "all fields of every entry" },
   ],
   async run(io, { options }) {
     await requireConfigUnless(options.url !== undefined, io);

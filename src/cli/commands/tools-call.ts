@@ -1,4 +1,4 @@
-// `openclaw tools call`: one tool from the shell, through the running gateway or, when none runs, in this process.
+// `openclaw tools call`: calls one tool, through the running gateway or, without one, in this process.
 import { createReadingCatalog } from "../../app/catalog.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { readLockOwner, stateLockOf } from "../../base/lock.ts";
@@ -26,7 +26,7 @@ interface Call {
 
 export const command = defineCommand({
   details:
-    "Goes through the running gateway. When none runs on this machine, the call is made here, on the same state. Text goes to stdout, pictures to a file whose path is printed.",
+    "Uses the running gateway. If no gateway runs on this machine, the call runs in this process, on the same state. Text goes to stdout, images go to a file whose path is printed.",
   arguments: [
     { name: "tool", description: "Name of the tool." },
     {
@@ -46,9 +46,9 @@ export const command = defineCommand({
     { line: "tools call read path=README.md limit=20", does: "as pairs" },
     { line: 'tools call write \'{path: "notes.md", content: "hello"}\'', does: "as JSON5" },
     { line: "tools call sessions_list --json | jq .details", does: "the whole result, as JSON" },
-    { line: "tools explain read --schema", does: "what a tool takes" },
+    { line: "tools explain read --schema", does: "the parameters of a tool" },
   ],
-  exits: "0 the tool answered, 1 it was refused or failed, also when a command it ran failed, 2 wrong usage",
+  exits: "0 success, 1 the call was refused or failed, also when a command it ran failed, 2 wrong usage",
   async run(io, { options, arguments: [tool = "", ...words] }) {
     await requireConfigUnless(options.url !== undefined, io);
     const call: Call = {
@@ -68,7 +68,7 @@ export const command = defineCommand({
   },
 });
 
-/** What each argument is, so that `limit=20` is a number and `content=20` stays text. */
+/** The types of the arguments, so that `limit=20` is a number and `content=20` stays text. */
 function schemaOf(io: Io, tool: string) {
   return async (): Promise<Readonly<Record<string, unknown>>> => {
     const loaded = await requireConfig(io);
@@ -106,7 +106,7 @@ async function callHere(io: Io, { tool, args, who, timeoutMs }: Call): Promise<T
   }
 }
 
-/** A refusal comes with its whole explanation; that is what the person wants to read. */
+/** Prints a refusal with its whole explanation. */
 function refused(io: Io, error: unknown): number {
   if (error instanceof UsageError || !(error instanceof OpenClawError)) throw error;
   const explain =

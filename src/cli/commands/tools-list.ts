@@ -1,4 +1,4 @@
-// `openclaw tools list`: what an agent may use, straight from the config; no gateway needed.
+// `openclaw tools list`: lists the tools an agent may use, from the config; needs no gateway.
 import { createReadingCatalog } from "../../app/catalog.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { CatalogRow } from "../../tool/catalog.ts";
@@ -9,9 +9,9 @@ import { requireConfig } from "../settings.ts";
 import { modelOption, subjectRequest, whereOptions, whoOptions } from "../subject-options.ts";
 
 export const command = defineCommand({
-  details: "Reads the config; no gateway is needed. The same rules hold for every caller.",
+  details: "Reads the config; no gateway is needed. The same rules apply to every caller.",
   options: {
-    all: { type: "boolean", description: "Also those it may not use, with the reason." },
+    all: { type: "boolean", description: "Also list blocked and unavailable tools, with the reason." },
     ...whoOptions,
     ...modelOption,
     ...whereOptions,
@@ -20,7 +20,7 @@ export const command = defineCommand({
     { line: "tools list", does: "for the default agent" },
     {
       line: "tools list --agent support --model openai/gpt-5.2 --all",
-      does: "every tool with the answer for that agent and model",
+      does: "every tool with the decision for that agent and model",
     },
     { line: "tools list --json", does: "with schemas and decisions" },
   ],
@@ -55,7 +55,7 @@ function shape({ paint }: Io) {
     { title: "Group", text: ({ group }: CatalogRow) => group ?? "" },
     {
       title: "Answer",
-      text: ({ allowed, available }: CatalogRow) => (!allowed ? "denied" : available ? "allowed" : "not here"),
+      text: ({ allowed, available }: CatalogRow) => (!allowed ? "blocked" : available ? "allowed" : "not available"),
       paint: (cell: string, { allowed, available }: CatalogRow) =>
         allowed && available ? paint.good(cell) : allowed ? paint.warn(cell) : paint.bad(cell),
     },

@@ -1,4 +1,4 @@
-// `openclaw update`: brings a git checkout up to its upstream, installs and builds; other installations are told how.
+// `openclaw update`: updates a git checkout from its upstream, installs and builds; explains it for other installations.
 import { readLockOwner, stateLockOf } from "../../base/lock.ts";
 import { createMask } from "../../base/mask.ts";
 import { packageRoot } from "../../base/version.ts";
@@ -8,9 +8,9 @@ import { safe, toJson } from "../print.ts";
 
 export const command = defineCommand({
   details:
-    "Nothing is touched when the checkout has local changes. A step that fails puts the old commit back. A gateway that runs goes on with the old code until it is restarted.",
+    "A checkout with local changes is not updated. If a step fails, the old commit is restored. A running gateway keeps the old code until it is restarted.",
   options: {
-    timeout: { type: "string", value: "seconds", description: "How long all of it may take; 1200 by default." },
+    timeout: { type: "string", value: "seconds", description: "Time limit for the whole update (default: 1200)." },
   },
   examples: [
     { line: "update", does: "fetch, rebase, install, build" },
@@ -30,7 +30,7 @@ export const command = defineCommand({
     io.print(io.json ? toJson(report) : safe(updateText(report)));
     const runs = readLockOwner(stateLockOf(io.paths().state)) !== undefined;
     if (report.status === "ok" && runs && !io.json)
-      io.say("A gateway runs with the old code. Stop it and start it again: openclaw gateway stop");
+      io.say("A gateway is running with the old code. Stop it, then start it again: openclaw gateway stop");
     return report.status === "error" ? 1 : 0;
   },
 });

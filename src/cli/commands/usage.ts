@@ -1,4 +1,4 @@
-// `openclaw usage`: what the models cost, day by day.
+// `openclaw usage`: shows the cost of models, day by day.
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import { wholeNumber } from "../parse.ts";
@@ -22,8 +22,8 @@ interface Day extends Sum {
 
 export const command = defineCommand({
   options: {
-    days: { type: "string", value: "n", description: "How many days back (default: 7)." },
-    agent: { type: "string", value: "id", description: "Only one agent." },
+    days: { type: "string", value: "n", description: "Number of days (default: 7)." },
+    agent: { type: "string", value: "id", description: "Only this agent." },
     ...wireOptions,
   },
   examples: [
@@ -49,7 +49,10 @@ function linesOf(daily: readonly Day[], totals: Sum, days: number, io: Parameter
     ...table(rows, shape, io),
     ...(unpriced === 0
       ? []
-      : ["", `${unpriced} answers came from models without a price; set it in models.providers.<id>.models[].cost`]),
+      : [
+          "",
+          `${unpriced} replies came from models without a price; set prices in models.providers.<id>.models[].cost`,
+        ]),
   ];
 }
 
@@ -63,7 +66,7 @@ const shape = [
   { title: "Cost", text: ({ totalCost }: Day) => `$${totalCost.toFixed(4)}` },
 ];
 
-/** The share of what was read that the vendor had in its cache. */
+/** Share of the input tokens that came from the vendor's cache. */
 function hitRate({ input, cacheRead, cacheWrite }: Day): string {
   const read = input + cacheRead + cacheWrite;
   return read === 0 ? "" : `${Math.round((100 * cacheRead) / read)}%`;

@@ -1,4 +1,4 @@
-// `openclaw mcp`: the tools of a session for a program that starts its MCP servers itself.
+// `openclaw mcp serve`: serves the tools of a session to an MCP client that starts its servers itself.
 import { OpenClawError } from "../../core/error.ts";
 import { defineCommand } from "../command.ts";
 import { bridgeMcp } from "../mcp-bridge.ts";
@@ -7,19 +7,19 @@ import { targetOf, wireOptions } from "../target.ts";
 
 export const command = defineCommand({
   options: {
-    session: { type: "string", value: "key", description: "Session whose rules hold (default: main)." },
+    session: { type: "string", value: "key", description: "Session whose rules apply (default: main)." },
     ...wireOptions,
   },
   examples: [
-    { line: "mcp", does: "what an MCP client is given as the command of a server" },
-    { line: "mcp --session agent:work:main", does: "with what agent work may use" },
+    { line: "mcp serve", does: "the server command to configure in an MCP client" },
+    { line: "mcp serve --session agent:work:main", does: "with the tools of agent work" },
   ],
   async run(io, { options }) {
     await requireConfigUnless(options.url !== undefined, io);
     const target = await targetOf(io, options);
     if (target.tlsFingerprint !== undefined)
-      throw new OpenClawError("cli.no-pinning", "a pinned certificate cannot be checked by this command yet", {
-        hint: "reach the gateway through ssh, or by a name whose certificate is publicly trusted",
+      throw new OpenClawError("cli.no-pinning", "this command cannot check a pinned certificate yet", {
+        hint: "connect through ssh, or use a name with a publicly trusted certificate",
       });
     await bridgeMcp({
       target,

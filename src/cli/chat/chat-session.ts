@@ -1,4 +1,4 @@
-// The two ways to talk: a person at a terminal, who can stop and type ahead; a pipe, answered line by line.
+// The two kinds of chat: at a terminal, where a person can stop and type ahead, and from a pipe, line by line.
 import { createInterface } from "node:readline";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -7,13 +7,13 @@ import type { Io } from "../io.ts";
 import { reportFailure } from "../failure.ts";
 import { onInterrupt } from "../interrupt.ts";
 import { safe } from "../print.ts";
-import { printSaid } from "../print-message.ts";
+import { printMessage } from "../print-message.ts";
 import { openConversation, type Conversation, type TurnEnd } from "./conversation.ts";
 import { openLineInput } from "./line-input.ts";
 import { textIn } from "./run-events.ts";
 import { createRunPrinter } from "./run-printer.ts";
 
-export interface Talk {
+export interface ChatOptions {
   readonly sessionKey: string;
   readonly verbose: boolean;
   /** Earlier messages to show at the start. */
@@ -22,11 +22,11 @@ export interface Talk {
 
 const LEAVE_WITHIN_MS = 2000;
 
-export async function talkAtTerminal(io: Io, client: GatewayClient, talk: Talk): Promise<number> {
-  const printer = createRunPrinter(io, { to: "stdout", full: talk.verbose, text: true });
-  const conversation = openConversation(client, talk.sessionKey, (view) => printer.show(view));
-  io.print(io.paint.dim(`${talk.sessionKey} · Esc stops a reply, Ctrl-C twice leaves, /help lists commands`));
-  await showHistory(io, client, talk);
+export async function chatAtTerminal(io: Io, client: GatewayClient, options: ChatOptions): Promise<number> {
+  const printer = createRunPrinter(io, { to: "stdout", full: options.verbose, text: true });
+  const conversation = openConversation(client, options.sessionKey, (view) => printer.show(view));
+  io.print(io.paint.dim(`${options.sessionKey} · Esc stops a reply, Ctrl-C twice exits, /help lists commands`));
+  await showHistory(io, client, options);
   const left = Promise.withResolvers<number>();
   let lastInterruptMs = Number.NEGATIVE_INFINITY;
   const input = openLineInput(io.paint.strong("> "), {
@@ -37,7 +37,7 @@ export async function talkAtTerminal(io: Io, client: GatewayClient, talk: Talk):
 
   const takeLine = async (text: string): Promise<void> => {
     if (text.trim() === "") return conversation.isBusy() ? undefined : input.open();
-    if (conversation.isBusy()) printer.aside(io.paint.dim(`> ${safe(text)}`));
+    if (conversation.isBusy()) printer.printLine(io.paint.dim(`> ${safe(text)}`));
     input.cover();
     await attempt(io, () => conversation.send(text).then(({ ended }) => ended));
     if (!conversation.isBusy()) input.open();
@@ -50,7 +50,7 @@ export async function talkAtTerminal(io: Io, client: GatewayClient, talk: Talk):
     if (conversation.isBusy()) return void (await attempt(io, () => conversation.stop()));
     if (key === "escape") return;
     input.cover();
-    io.print(io.paint.dim("(Ctrl-C again leaves)"));
+    io.print(io.paint.dim("(press Ctrl-C again to exit)"));
     input.open();
   };
 
@@ -64,7 +64,7 @@ export async function talkAtTerminal(io: Io, client: GatewayClient, talk: Talk):
   }
 }
 
-/** A refused turn is told and the conversation goes on; a lost connection ends it. */
+/** Prints the error of a rejected turn and continues; a lost connection ends the chat. */
 async function attempt<T>(io: Io, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -79,13 +79,15 @@ function isLost({ code }: OpenClawError): boolean {
   return code === "gateway.closed" || code === "gateway.restarting" || code === "gateway.unreachable";
 }
 
-export async function talkFromPipe(io: Io, client: GatewayClient, talk: Talk): Promise<number> {
-  const printer = createRunPrinter(io, { to: "stdout", full: talk.verbose, text: true });
-  const conversation = openConversation(client, talk.sessionKey, (view) => (io.json ? undefined : printer.show(view)));
+export async function chatFromPipe(io: Io, client: GatewayClient, options: ChatOptions): Promise<number> {
+  const printer = createRunPrinter(io, { to: "stdout", full: options.verbose, text: true });
+  const conversation = openConversation(client, options.sessionKey, (view) =>
+    io.json ? undefined : printer.show(view),
+  );
   const stopCatching = onInterrupt(() => void attempt(io, () => conversation.stop()));
   let failed = false;
   try {
-    await showHistory(io, client, talk);
+    await showHistory(io, client, options);
     const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
     for await (const line of lines) {
       if (line.trim() !== "") failed = !(await answered(io, conversation, line));
@@ -113,13 +115,13 @@ function factsOf(end: TurnEnd): Record<string, unknown> {
   return { status: end.kind === "final" ? "ok" : "aborted", text: end.text };
 }
 
-async function showHistory(io: Io, client: GatewayClient, { sessionKey, history }: Talk): Promise<void> {
+async function showHistory(io: Io, client: GatewayClient, { sessionKey, history }: ChatOptions): Promise<void> {
   if (history === 0) return;
-  // Tool calls and their results are messages too; four times as many leave enough that somebody said.
+  // Tool calls and results are messages too; four times as many leave enough text messages.
   const limit = Math.min(1000, history * 4);
   const { messages } = await client.call("chat.history", { sessionKey, limit });
-  const said = messages
+  const texts = messages
     .filter(({ role }) => role === "user" || role === "assistant")
     .filter(({ content }) => textIn(content) !== "");
-  for (const message of said.slice(-history)) printSaid(io, message);
+  for (const message of texts.slice(-history)) printMessage(io, message);
 }

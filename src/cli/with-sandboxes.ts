@@ -1,4 +1,4 @@
-// The boxes of this machine for a command: kept by files and the engine, so no gateway need run.
+// The sandboxes of this machine for a command; works from files and the sandbox engine, without a gateway.
 import { openLog } from "../base/log.ts";
 import { systemClock } from "../base/clock.ts";
 import { createMask } from "../base/mask.ts";
