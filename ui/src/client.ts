@@ -164,7 +164,7 @@ export class Client {
     const opened = this.#socket;
     const interval = setInterval(() => {
       if (this.#socket !== opened || opened === undefined) return clearInterval(interval);
-      if (Date.now() - opened.heardAtMs <= 2 * tickMs + 5000) return;
+      if (Date.now() - opened.lastMessageAtMs <= 2 * tickMs + 5000) return;
       clearInterval(interval);
       this.#onLost("the gateway stopped responding", 0);
     }, 5000);

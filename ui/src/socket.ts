@@ -12,7 +12,7 @@ export interface GatewayEvent {
 export interface GatewaySocket {
   request(method: string, params: unknown, timeoutMs: number): Promise<unknown>;
   /** Time of the last frame from the gateway. */
-  readonly heardAtMs: number;
+  readonly lastMessageAtMs: number;
   close(): void;
 }
 
@@ -45,7 +45,7 @@ export function openSocket(url: string, { onEvent, onClose }: SocketHandlers): G
   const socket = new WebSocket(url);
   const pending = new Map<string, PendingRequest>();
   let sent = 0;
-  let heardAtMs = Date.now();
+  let lastMessageAtMs = Date.now();
   let isClosed = false;
 
   const end = (reason: string): void => {
@@ -70,15 +70,15 @@ export function openSocket(url: string, { onEvent, onClose }: SocketHandlers): G
   };
 
   socket.addEventListener("message", ({ data }) => {
-    heardAtMs = Date.now();
+    lastMessageAtMs = Date.now();
     const frame = parseFrame(data);
     if (frame !== undefined) onFrame(frame);
   });
   socket.addEventListener("close", ({ code, reason }) => end(reason === "" ? describeClose(code) : reason));
 
   return {
-    get heardAtMs() {
-      return heardAtMs;
+    get lastMessageAtMs() {
+      return lastMessageAtMs;
     },
     request(method, params, timeoutMs) {
       if (socket.readyState !== WebSocket.OPEN) return Promise.reject(notConnected());

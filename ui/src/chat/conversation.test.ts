@@ -60,7 +60,7 @@ test("a message sent during a run is queued", () => {
   assert.deepEqual(briefly(transitions.withEvent(both, event("b", 1, { kind: "start" }))).at(-1), "user two (running)");
 });
 
-test("the answer of a chat command stays in place although the transcript does not contain it", () => {
+test("an answer that the transcript does not contain stays in place", () => {
   const asked = transitions.withSent(
     transitions.withHistory(transitions.emptyConversation, [say("user", "old", 5)], []),
     "c",
@@ -74,6 +74,16 @@ test("the answer of a chat command stays in place although the transcript does n
   assert.deepEqual(briefly(covered), ["user old", "user /status (final)", "reply all well"]);
   const later = transitions.withHistory(covered, [say("user", "old", 5), say("user", "next", 30)], []);
   assert.deepEqual(briefly(later), ["user old", "user /status (final)", "reply all well", "user next"]);
+});
+
+test("a chat command and its answer are shown once, although the transcript shortens a long answer", () => {
+  const long = "x".repeat(20_000);
+  const answered = transitions.withEvent(
+    transitions.withSent(transitions.emptyConversation, "c", "!cat big"),
+    event("c", 1, { kind: "final", message: say("assistant", long, 20) }),
+  );
+  const held = [say("user", "!cat big", 20, { runId: "c" }), say("assistant", "xxx…", 20, { runId: "c" })];
+  assert.deepEqual(briefly(transitions.withHistory(answered, held, ["c"])), ["user !cat big", "reply xxx…"]);
 });
 
 test("a failure is shown once, from the transcript or from the run", () => {

@@ -51,7 +51,7 @@ export function withEvent(conversation: Conversation, { runId, seq, change: what
 
 /**
  * Replaces the transcript. `covered` are the runs that were over when it was requested: it contains all their messages,
- * so only what is never in a transcript (answers of chat commands, failures) stays with the run.
+ * so only what is not in the transcript (some failures) stays with the run.
  */
 export function withHistory(
   conversation: Conversation,
@@ -85,6 +85,7 @@ function isMissingFromTranscript(messages: readonly ChatMessage[], run: Run): bo
   const replies = since.filter(({ role }) => role === "assistant");
   const finalText = run.final === undefined ? "" : textOfContent(run.final.content);
   if (run.phase === "unsent") return true;
+  if (messages.some(({ runId }) => runId === run.runId)) return false;
   if (run.phase === "aborted") return !replies.some(({ stopReason }) => stopReason === "aborted");
   if (run.phase === "error") return !replies.some(({ errorMessage }) => errorMessage !== undefined);
   return finalText !== "" && !replies.some(({ content }) => textOfContent(content) === finalText);

@@ -22,6 +22,8 @@ export interface ChatMessage {
   readonly timestamp: number;
   /** Where a user message comes from that no person typed (src/core/turn-source.ts). */
   readonly source?: string;
+  /** Only for chat commands and their answers. */
+  readonly runId?: string;
   readonly provider?: string;
   readonly model?: string;
   readonly usage?: Usage;

@@ -30,7 +30,7 @@ describe("system messages in a conversation", () => {
   });
 
   test("a message with a source is never shown as typed by the person", () => {
-    const notice = "[Sub-agent] “counter”, which you started, completed.\nResult: 42";
+    const notice = "[Subagent] “counter”, which you started, completed.\nResult: 42";
     assert.deepEqual(splitSystemMessage(notice, "sessions_spawn"), {
       system: { title: "Subagent", summary: "“counter”, which you started, completed.", text: notice },
     });

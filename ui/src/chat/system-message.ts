@@ -5,7 +5,7 @@ const systemLines = /^(?:System: \[[^\]\n]*\] [^\n]*(?:\n {2}[^\n]*)*(?:\n|$))+/
 const systemLine = /^System: \[[^\]\n]*\] ([^\n]*)(?:\n {2}([^\n]*))?/gm;
 /** Ids in a system event are for the agent. */
 const ids = /\b(?:\w+ )?id=[\w-]+,? ?/;
-/** The kind of a message in brackets at its start, such as `[Sub-agent] `. */
+/** The kind of a message in brackets at its start, such as `[Subagent] `. */
 const kindTag = /^\[[^\]\n]{1,40}\] /;
 
 /** Sources whose text the gateway wrote as an instruction to the model: people see that it happened, not the text. */

@@ -53,7 +53,7 @@ export function rebase(choices: readonly Choice[], before: Bindings, now: Bindin
   return choices.filter(({ at, from }) => isSameAgent(at) && boundAt(now, at) === from);
 }
 
-/** The config file as it is written. The JSON5 parser is large, so it is loaded only when somebody saves. */
+/** The config file as it is written. The JSON5 parser is large, so it is loaded only for a save. */
 export async function parseConfigFile(raw: string): Promise<unknown> {
   if (raw.trim() === "") return {};
   const { default: json5 } = await import("json5");

@@ -41,7 +41,7 @@ export class ToolCard extends LightElement {
       <details class="tool-card" data-state=${state}>
         <summary>
           <code class="strong">${name}</code>
-          <span class="tool-about quiet">${summarise(args)}</span>
+          <span class="tool-about quiet">${summarize(args)}</span>
           ${drawState(this.row)}
         </summary>
         <div class="tool-body">
@@ -116,7 +116,7 @@ function lastLinesOf({ content }: NonNullable<ToolRow["outcome"]>): string {
 }
 
 /** The first text argument is nearly always what the call is about. */
-function summarise(args: unknown): string {
+function summarize(args: unknown): string {
   if (typeof args !== "object" || args === null) return "";
   const [first] = Object.values(args).filter((value) => typeof value === "string" && value !== "");
   const line = typeof first === "string" ? (first.split("\n")[0] ?? "") : "";
