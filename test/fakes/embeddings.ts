@@ -9,9 +9,11 @@ export interface FakeEmbeddingsOptions {
   readonly synonyms?: Readonly<Record<string, string>>;
   readonly dimensions?: number;
   /** Plays something else in place of the answer. */
-  readonly instead?: (request: FakeRequest, index: number) => Performance | "hang" | "drop" | undefined;
+  readonly instead?: (request: FakeRequest, index: number) => Instead | Promise<Instead>;
   readonly port?: number;
 }
+
+type Instead = Performance | "hang" | "drop" | undefined;
 
 export type Vendor = "openai" | "gemini" | "voyage" | "ollama";
 
@@ -36,7 +38,7 @@ export function startFakeEmbeddings(
       if (request.method !== "POST" || !dialect.isCall(request.path))
         return json(404, dialect.problem(404, "not found"));
       index += 1;
-      const other = instead?.(request, index);
+      const other = await instead?.(request, index);
       if (other !== undefined) return other;
       if (key !== undefined && dialect.keyIn(request) !== key)
         return json(401, dialect.problem(401, "invalid api key"));

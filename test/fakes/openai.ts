@@ -51,7 +51,7 @@ export async function startFakeOpenAI(
   let index = -1;
   return startFakeServer(
     async (request) => {
-      if (key !== undefined && request.headers["authorization"] !== `Bearer ${key}`) return unauthorised();
+      if (key !== undefined && request.headers["authorization"] !== `Bearer ${key}`) return unauthorized();
       if (request.path === "/v1/models") return json(200, modelList(models));
       if (request.path !== "/v1/chat/completions" && request.path !== "/v1/responses") return missing(request);
       index += 1;
@@ -140,8 +140,8 @@ function chunkOf(request: FakeRequest): (delta: object, finish?: string) => stri
 }
 
 function usageFrame(request: FakeRequest, counted: Counted, text: string): string[] {
-  const wish = request.body["stream_options"] as { include_usage?: boolean } | undefined;
-  if (wish?.include_usage !== true) return [];
+  const options = request.body["stream_options"] as { include_usage?: boolean } | undefined;
+  if (options?.include_usage !== true) return [];
   const head = { id: "chatcmpl-stand-in", object: "chat.completion.chunk", created: 1_760_000_000 };
   return [
     `data: ${JSON.stringify({ ...head, model: request.body["model"], choices: [], usage: usageOf(counted, text) })}\n\n`,
@@ -201,7 +201,7 @@ function modelList(models: readonly string[]): unknown {
   return { object: "list", data: list };
 }
 
-function unauthorised(): Performance {
+function unauthorized(): Performance {
   return json(401, problem("Incorrect API key provided.", "invalid_request_error", "invalid_api_key"));
 }
 

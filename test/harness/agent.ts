@@ -1,4 +1,4 @@
-// What tests of the agent share: a house with real store and tools, and a model that says what the test wrote.
+// What tests of the agent share: agents with real store and tools, and a model that says what the test wrote.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -85,6 +85,8 @@ export function scriptedBook(script: Script, own: Partial<ModelFacts> = {}, ids 
     }),
     report: async () => {},
     facts: () => known,
+    imageModels: () => [],
+    endpoint: async () => undefined,
     list: async () => [],
   };
 }
@@ -100,13 +102,13 @@ async function* play(say: Say, signal: AbortSignal): AsyncGenerator<ModelEvent> 
   }
 }
 
-export interface AgentHouse {
+export interface TestAgents {
   readonly agents: Agents;
   readonly store: Store;
   readonly state: string;
   readonly workspace: string;
   readonly events: RunEvent[];
-  /** What the house has to tell its sessions. */
+  /** Notices for sessions. */
   readonly lines: SystemEvents;
   readonly send: (words: string, more?: Partial<TurnRequest>) => Promise<string>;
   readonly ask: (
@@ -115,17 +117,17 @@ export interface AgentHouse {
   ) => Promise<NonNullable<Awaited<ReturnType<Agents["wait"]>>>>;
   readonly messages: (key?: SessionKey) => Promise<Message[]>;
   /** As after an orderly stop: the same folder, opened again. */
-  reopen(): Promise<AgentHouse>;
+  reopen(): Promise<TestAgents>;
   close(): Promise<void>;
 }
 
-export interface HousePlan {
+export interface TestAgentsPlan {
   readonly models: ModelBook;
   readonly config?: Record<string, unknown>;
   readonly direct?: DirectTurn;
   readonly state?: string;
   readonly more?: Partial<AgentsDeps>;
-  /** What the house gets instead of the store as it is. */
+  /** Wraps the store before it is used. */
   readonly wrap?: (store: Store) => Store;
 }
 
@@ -134,7 +136,7 @@ export const noCommands: DirectTurn = async (words) => ({ kind: "turn", text: wo
 
 let count = 0;
 
-export async function openAgentHouse(plan: HousePlan): Promise<AgentHouse> {
+export async function openTestAgents(plan: TestAgentsPlan): Promise<TestAgents> {
   const state = plan.state ?? mkdtempSync(join(tmpdir(), "openclaw-agent-"));
   const workspace = join(state, "workspace");
   mkdirSync(workspace, { recursive: true });
@@ -158,7 +160,7 @@ export async function openAgentHouse(plan: HousePlan): Promise<AgentHouse> {
     config: () => settings.now().config,
     recallTool: (asker) => createRecallTool(calls)(asker),
   });
-  const catalog = openCatalog(paths, store, settings.now, commands);
+  const catalog = openCatalog(paths, store, settings.now, commands, plan.models);
   const config = () => settings.now().config;
   const calls = { catalog, journal: store.journal, mask, log: silent, clock: systemClock, config };
   const callTool = createCallTool(calls);
@@ -206,7 +208,7 @@ export async function openAgentHouse(plan: HousePlan): Promise<AgentHouse> {
       await agents.close();
       await commands.close();
       await store.close();
-      return openAgentHouse({ ...plan, state });
+      return openTestAgents({ ...plan, state });
     },
     async close() {
       await agents.close();

@@ -1,7 +1,7 @@
 // What tests of jobs share: calls about them on a socket, and waiting for what becomes of their times.
 import { until } from "./exec.ts";
 import type { Frame, Wire } from "./gateway.ts";
-import { openScripted, type ScriptedHouse } from "./model.ts";
+import { openScripted, type ScriptedGateway } from "./model.ts";
 
 /** A schedule whose own time does not come while a test looks. */
 export const hourly = { kind: "every", everyMs: 3_600_000 } as const;
@@ -9,9 +9,10 @@ export const hourly = { kind: "every", everyMs: 3_600_000 } as const;
 export const quiet = { mode: "none" } as const;
 
 /** Two agents, `main` and `ops`, and a model that says what the test sets. */
-export const openJobHouse = (): Promise<ScriptedHouse> =>
+export const openJobGateway = (): Promise<ScriptedGateway> =>
   openScripted({
     agents: { defaults: { model: { primary: "fake/fake-1" } }, list: [{ id: "main", default: true }, { id: "ops" }] },
+    tools: { deny: ["browser"] },
   });
 
 export interface WireJob {
@@ -24,6 +25,9 @@ export interface WireJob {
   readonly sessionTarget: string;
   readonly wakeMode: string;
   readonly agentId?: string;
+  readonly deleteAfterRun?: boolean;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
   readonly state: { readonly nextRunAtMs?: number; readonly lastStatus?: string; readonly lastError?: string };
 }
 
@@ -64,7 +68,7 @@ export function firstRun(wire: Wire, id: string): Promise<WireRun> {
 
 export function cronEvents(wire: Wire, jobId: string): Record<string, unknown>[] {
   return wire.frames.flatMap((frame: Frame) => {
-    const payload = frame.payload as unknown as Record<string, unknown> | undefined;
+    const payload = frame.payload as Record<string, unknown> | undefined;
     return frame.event === "cron" && payload?.["jobId"] === jobId ? [payload] : [];
   });
 }

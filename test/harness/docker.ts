@@ -3,7 +3,6 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -15,6 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+
+import { findProgram, missingProgram } from "./program.ts";
 
 export interface TestEngine {
   /** To put into the environment of whoever uses the engine. */
@@ -28,12 +29,11 @@ const START_TIMEOUT_MS = 120_000;
 /** Undefined when an engine can be tried here; else why not, and what would help. */
 export function noEngine(): string | false {
   if (process.getuid?.() !== 0) return "a Docker engine of our own needs root";
-  if (!existsSync("/usr/sbin/dockerd")) return "dockerd is absent: apt-get install docker.io";
-  if (spawnSync("docker", ["--version"]).status !== 0)
-    return "docker is absent: apt-get install docker.io (or docker-cli)";
-  if (!existsSync("/usr/bin/busybox") && !existsSync("/bin/busybox"))
-    return "busybox is absent: apt-get install busybox-static";
-  return false;
+  return (
+    missingProgram("dockerd", "docker.io") ||
+    missingProgram("docker", "docker.io") ||
+    missingProgram("busybox", "busybox-static")
+  );
 }
 
 /** Resolves with the reason when the machine does not let an engine run. */
@@ -44,7 +44,7 @@ export async function startEngine(): Promise<TestEngine | string> {
   const output = openSync(log, "w");
   const words = ["--storage-driver=vfs", "--iptables=false", "--ip6tables=false", "--bridge=none"];
   const daemon = spawn(
-    "/usr/sbin/dockerd",
+    findProgram("dockerd") ?? "/usr/sbin/dockerd",
     [
       ...words,
       "--data-root",
@@ -103,7 +103,7 @@ function importImage(folder: string, image: string, env: TestEngine["env"]): voi
   const root = join(folder, "image");
   for (const name of ["bin", "etc", "tmp", "usr/bin", "root", "home"]) mkdirSync(join(root, name), { recursive: true });
   const busybox = join(root, "bin", "busybox");
-  copyFileSync(existsSync("/usr/bin/busybox") ? "/usr/bin/busybox" : "/bin/busybox", busybox);
+  copyFileSync(findProgram("busybox") ?? "busybox", busybox);
   const applets = execFileSync(busybox, ["--list"], { encoding: "utf8" }).trim().split("\n");
   for (const name of applets.filter((applet) => applet !== "busybox")) symlinkSync("busybox", join(root, "bin", name));
   copyFileSync(busybox, join(root, "usr/bin/setuid-id"));

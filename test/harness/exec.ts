@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import type { ApprovalsFile } from "../../src/protocol/methods/approvals.ts";
 import { dispose, invoke, startGateway, type GatewayPlan, type TestGateway, type Wire } from "./gateway.ts";
 
 /** A gateway of one test, with a workspace. */
@@ -19,8 +20,8 @@ export const asAgent = (agent: string) => ({ body: { sessionKey: `agent:${agent}
 
 /** The System lines that wait for a session. */
 export async function linesOf(wire: Wire, sessionKey: string): Promise<string[]> {
-  const { payload } = await wire.request("system-events.list", { sessionKey });
-  return ((payload as unknown as { events?: { text: string }[] })?.events ?? []).map(({ text }) => text);
+  const { events } = await wire.call("system-events.list", { sessionKey });
+  return events.map(({ text }) => text);
 }
 
 export interface Called {
@@ -64,7 +65,7 @@ export const proc = (gateway: TestGateway, args: Record<string, unknown>, option
 export async function until<T>(
   look: () => Promise<T> | T,
   holds: (seen: T) => boolean,
-  timeoutMs = 60_000,
+  timeoutMs = 120_000,
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {
@@ -79,6 +80,6 @@ export function writeApprovals(state: string, file: Record<string, unknown>): vo
   writeFileSync(join(state, "exec-approvals.json"), JSON.stringify({ version: 1, ...file }), { mode: 0o600 });
 }
 
-export function readApprovals(state: string): Record<string, never> {
-  return JSON.parse(readFileSync(join(state, "exec-approvals.json"), "utf8")) as Record<string, never>;
+export function readApprovals(state: string): ApprovalsFile {
+  return JSON.parse(readFileSync(join(state, "exec-approvals.json"), "utf8")) as ApprovalsFile;
 }

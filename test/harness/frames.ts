@@ -18,15 +18,15 @@ export function readFrame(frame: Frame): unknown {
 }
 
 /** A client that keeps what it is sent, in order; `queue` is seen with the next flush. */
-export function fakeClient(more: Partial<Client> = {}): Client & { readonly heard: unknown[]; writes: number } {
-  const heard: unknown[] = [];
+export function fakeClient(more: Partial<Client> = {}): Client & { readonly received: unknown[]; writes: number } {
+  const received: unknown[] = [];
   let queued: Frame[] = [];
   const client = {
     role: "operator",
     scopes: ["operator.admin"],
     caps: [],
     sessions: new Set<string>(),
-    heard,
+    received,
     writes: 0,
     send(frame: Frame) {
       queued.push(frame);
@@ -36,12 +36,12 @@ export function fakeClient(more: Partial<Client> = {}): Client & { readonly hear
     flush() {
       if (queued.length === 0) return;
       client.writes += 1;
-      for (const frame of queued) heard.push(readFrame(frame));
+      for (const frame of queued) received.push(readFrame(frame));
       queued = [];
     },
     ...more,
   };
-  return client as unknown as Client & { readonly heard: unknown[]; writes: number };
+  return client as Client & { readonly received: unknown[]; writes: number };
 }
 
 /** Time that only moves when a test moves it, and work that waits for it. */

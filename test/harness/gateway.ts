@@ -9,6 +9,8 @@ import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { WebSocket, type ClientOptions } from "ws";
 
+import type { MethodName, MethodResult } from "../../src/protocol/method-map.ts";
+
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const shared = join(root, "..", "shared");
 /** Why a test that needs the reference material is left out, or false when it is there. */
@@ -65,16 +67,20 @@ export function tempHome(): string {
   return home;
 }
 
-const PORTS = { first: 20_000, perProcess: 50, processes: 240 };
-let portsGiven = Math.floor(Math.random() * PORTS.perProcess);
+/** A gateway also listens on the ports 2 and 3 above its own, so they are given in steps of 4. */
+const PORTS = { first: 20_000, count: 12_000, step: 4 };
+/** `<number>/<of>`: the share of the ports that the runner gives to this process, so that no other file takes them. */
+const [slot = 0, slots = 1] = (process.env["OPENCLAW_TEST_SLOT"] ?? `${process.pid % 120}/120`).split("/").map(Number);
+const portsHere = Math.floor(PORTS.count / slots / PORTS.step);
+let portsGiven = Math.floor(Math.random() * portsHere);
 
 /**
- * A port nobody listens on right now. Whoever asked binds it later, so it is none that the system would give to another
- * meanwhile (those start at 32768), and test files that run at the same time choose among different ones.
+ * A port that is free now and stays so until the caller binds it: the system gives others (they start at 32768), and
+ * test files that run at the same time choose among different ones.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = PORTS.first + (process.pid % PORTS.processes) * PORTS.perProcess + (portsGiven++ % PORTS.perProcess);
+    const port = PORTS.first + (slot * portsHere + (portsGiven++ % portsHere)) * PORTS.step;
     if (await isFree(port)) return port;
   }
 }
@@ -237,15 +243,18 @@ export function connectParams(plan: ConnectPlan, nonce: string): Record<string, 
   return { ...params, ...plan.extra };
 }
 
-export interface Frame {
+export interface Frame<Payload = unknown> {
   readonly type: string;
   readonly id?: string;
   readonly ok?: boolean;
   readonly event?: string;
   readonly seq?: number;
-  readonly payload?: never;
-  readonly error?: { readonly code: string; readonly message: string; readonly details?: never };
+  readonly payload?: Payload;
+  readonly error?: { readonly code: string; readonly message: string; readonly details?: unknown };
 }
+
+/** What a method answers with; unknown for a name that the protocol does not have. */
+export type Answer<Name extends string> = Name extends MethodName ? MethodResult<Name> : unknown;
 
 /** The facts of a refusal. */
 export function detailsOf(frame: Frame): Record<string, unknown> {
@@ -278,22 +287,33 @@ export class Wire {
     this.socket.on("error", (error) => reject(error));
     this.socket.on("message", (bytes: Buffer) => {
       const frame = JSON.parse(bytes.toString()) as Frame;
-      if (frame.event === "connect.challenge") return resolve((frame.payload as unknown as { nonce: string }).nonce);
+      if (frame.event === "connect.challenge") return resolve((frame.payload as { nonce: string }).nonce);
       this.frames.push(frame);
       if (frame.type === "res" && frame.id !== undefined) this.#waiting.get(frame.id)?.(frame);
     });
   }
 
   /** The response frame, or `{type: "closed"}` when the socket ended first. */
-  request(method: string, params?: unknown, id: string = randomUUID()): Promise<Frame> {
+  request<Name extends string>(
+    method: Name,
+    params?: unknown,
+    id: string = randomUUID(),
+  ): Promise<Frame<Answer<Name>>> {
     if (this.#ended) return Promise.resolve({ type: "closed" });
     return new Promise((resolve) => {
       this.#waiting.set(id, (frame) => {
         this.#waiting.delete(id);
-        resolve(frame);
+        resolve(frame as Frame<Answer<Name>>);
       });
       this.socket.send(JSON.stringify({ type: "req", id, method, ...(params === undefined ? {} : { params }) }));
     });
+  }
+
+  /** The result of a method; throws when it is refused. */
+  async call<Name extends MethodName>(method: Name, params?: unknown): Promise<MethodResult<Name>> {
+    const { ok, payload, error } = await this.request(method, params);
+    if (ok !== true) throw new Error(`${method} refused: ${JSON.stringify(error)}`);
+    return payload as MethodResult<Name>;
   }
 
   async connect(plan: ConnectPlan): Promise<Frame> {
@@ -320,7 +340,7 @@ export class Wire {
 }
 
 /** A connected operator; throws when refused. */
-export async function operator(gateway: TestGateway, plan: ConnectPlan = {}): Promise<Wire> {
+export async function operator(gateway: Pick<TestGateway, "port" | "token">, plan: ConnectPlan = {}): Promise<Wire> {
   const wire = new Wire(gateway.port);
   const answer = await wire.connect({ token: gateway.token, identity: newIdentity(), ...plan });
   if (answer.ok !== true) throw new Error(`refused: ${JSON.stringify(answer)}`);

@@ -13,33 +13,33 @@ interface Message {
   readonly content: unknown;
 }
 
-export interface HookHouse {
+export interface HookGateway {
   readonly server: FakeServer;
   gateway: TestGateway;
   wire: Wire;
   /** What the model says to the last message of a request. */
   script: (text: string) => Reply;
   /** The last message of every model request so far. */
-  heard(): string[];
+  received(): string[];
   close(): Promise<void>;
 }
 
-export async function openHookHouse(
+export async function openHookGateway(
   hooks: Record<string, unknown> = {},
   more: Record<string, unknown> = {},
   plan: GatewayPlan = {},
-): Promise<HookHouse> {
+): Promise<HookGateway> {
   const server = await startFakeOpenAI((request) => runtime.script(lastOf(request)));
   const gateway = await startWithModel(server, {
     ...plan,
     more: { hooks: { enabled: true, token: HOOK_TOKEN, ...hooks }, ...more },
   });
-  const runtime: HookHouse = {
+  const runtime: HookGateway = {
     server,
     gateway,
     wire: await operator(gateway),
     script: () => say("done"),
-    heard: () => server.requests.flatMap((request) => (request.path.endsWith("/models") ? [] : [lastOf(request)])),
+    received: () => server.requests.flatMap((request) => (request.path.endsWith("/models") ? [] : [lastOf(request)])),
     async close() {
       runtime.wire.end();
       await dispose(runtime.gateway);
@@ -50,7 +50,7 @@ export async function openHookHouse(
 }
 
 function lastOf({ body }: FakeRequest): string {
-  const { messages = [] } = body as unknown as { messages?: Message[] };
+  const { messages = [] } = body as { messages?: Message[] };
   const { content } = messages.at(-1) ?? { content: "" };
   if (!Array.isArray(content)) return String(content);
   return content.map((part: { text?: string }) => part.text ?? "").join("");

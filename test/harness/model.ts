@@ -53,7 +53,7 @@ export interface ModelMessage {
   readonly content: unknown;
 }
 
-export interface ScriptedHouse {
+export interface ScriptedGateway {
   readonly server: FakeServer;
   readonly gateway: TestGateway;
   readonly wire: Wire;
@@ -63,12 +63,12 @@ export interface ScriptedHouse {
 }
 
 /** A gateway whose model answers by script, with a workspace and an operator on its socket. */
-export async function openScripted(more: Record<string, unknown> = {}): Promise<ScriptedHouse> {
+export async function openScripted(more: Record<string, unknown> = {}): Promise<ScriptedGateway> {
   const server = await startFakeOpenAI((request) =>
     runtime.script(messagesOf(request).at(-1) ?? { role: "none", content: "" }, request),
   );
   const gateway = await startWithModel(server, { more });
-  const runtime: ScriptedHouse = {
+  const runtime: ScriptedGateway = {
     server,
     gateway,
     wire: await operator(gateway),
@@ -83,10 +83,9 @@ export async function openScripted(more: Record<string, unknown> = {}): Promise<
   return runtime;
 }
 
-export const messagesOf = ({ body }: FakeRequest): ModelMessage[] =>
-  (body as unknown as { messages: ModelMessage[] }).messages;
+export const messagesOf = ({ body }: FakeRequest): ModelMessage[] => (body as { messages: ModelMessage[] }).messages;
 export const toolsOf = ({ body }: FakeRequest): string[] =>
-  ((body as unknown as { tools?: { function: { name: string } }[] }).tools ?? []).map(({ function: f }) => f.name);
+  ((body as { tools?: { function: { name: string } }[] }).tools ?? []).map(({ function: f }) => f.name);
 
 export interface ChatEnd {
   readonly state: string;
@@ -114,7 +113,7 @@ export async function chatEnd(wire: Wire, runId: string, timeoutMs = 60_000): Pr
 }
 
 function payloadOf(frame: Frame): { runId?: string; state?: string } | undefined {
-  return frame.event === "chat" ? (frame.payload as unknown as { runId?: string; state?: string }) : undefined;
+  return frame.event === "chat" ? (frame.payload as { runId?: string; state?: string }) : undefined;
 }
 
 export const textOf = (end: ChatEnd): string => end.message?.content.map(({ text }) => text).join("") ?? "";

@@ -102,8 +102,7 @@ interface Row {
 export async function connectedAs(wire: Wire, name: string, after = 0): Promise<Row> {
   const seen = await until(
     async () => {
-      const { payload } = await wire.request("node.list", {});
-      const { nodes } = payload as unknown as { nodes: Row[] };
+      const { nodes } = await wire.call("node.list", {});
       return nodes.find((row) => row.displayName === name && row.connected && (row.connectedAtMs ?? 0) > after);
     },
     (row) => row !== undefined,

@@ -63,7 +63,7 @@ export async function scriptedNode(gateway: TestGateway, plan: NodePlan = {}): P
   wire.socket.on("message", (bytes: Buffer) => {
     const frame = JSON.parse(bytes.toString()) as Frame;
     if (frame.event !== "node.invoke.request") return;
-    const { paramsJSON, ...rest } = frame.payload as unknown as Asked & { readonly paramsJSON: string | null };
+    const { paramsJSON, ...rest } = frame.payload as Asked & { readonly paramsJSON: string | null };
     void answer({ ...rest, params: paramsJSON === null ? null : (JSON.parse(paramsJSON) as Record<string, unknown>) });
   });
   const hello = await wire.connect({

@@ -5,16 +5,17 @@ import { chromium, type Browser, type BrowserContext, type Page } from "playwrig
 import { build } from "vite";
 
 import { operator, root, type TestGateway } from "./gateway.ts";
+import { findProgram, missingProgram } from "./program.ts";
 
-const program = process.env["OPENCLAW_TEST_BROWSER"] ?? "/usr/bin/chromium";
-export const noBrowser: string | false = existsSync(program) ? false : `needs ${program}: apt-get install chromium`;
+const program = process.env["OPENCLAW_TEST_BROWSER"] ?? findProgram("chromium");
+export const noBrowser: string | false = program === undefined ? missingProgram("chromium") : false;
 const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
 const still = ["--disable-component-update", "--disable-sync"];
 export const desktop = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
 
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: program, args: [...quiet, ...still], timeout: 180_000 });
+  return chromium.launch({ executablePath: program ?? "chromium", args: [...quiet, ...still], timeout: 180_000 });
 }
 
 /** The gateway serves dist/ui; a fresh clone that only runs this file has none yet. */
@@ -31,9 +32,9 @@ export async function ensurePage(): Promise<void> {
 
 export async function newCode(gateway: TestGateway): Promise<string> {
   const wire = await operator(gateway);
-  const answer = await wire.request("device.pair.code");
+  const answer = await wire.call("device.pair.code");
   wire.end();
-  return (answer.payload as unknown as { code: string }).code;
+  return answer.code;
 }
 
 export interface Opened {

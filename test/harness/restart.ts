@@ -16,7 +16,8 @@ export interface HeldPort {
 
 /** Listens on loopback, on a free port unless one is named. */
 export async function holdPort(port = 0): Promise<HeldPort> {
-  const server = createServer();
+  // A socket that is not read would keep the server from closing.
+  const server = createServer((socket) => socket.destroy());
   await new Promise<void>((listening, failed) => {
     server.once("error", failed);
     server.listen(port, "127.0.0.1", listening);

@@ -11,7 +11,7 @@ export interface Turn {
   /** The last message of the request. */
   readonly role: string;
   readonly text: string;
-  /** The first user message: in a sub-agent its task. */
+  /** The first user message: in a subagent its task. */
   readonly first: string;
   readonly tools: readonly string[];
   readonly model: string;
@@ -20,7 +20,7 @@ export interface Turn {
 
 export type Script = (turn: Turn) => Reply | Promise<Reply>;
 
-export interface Stage {
+export interface TwoAgents {
   readonly server: FakeServer;
   readonly gateway: TestGateway;
   readonly wire: Wire;
@@ -33,14 +33,14 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export interface StagePlan {
+export interface TwoAgentsPlan {
   readonly more?: Record<string, unknown>;
   readonly home?: string;
   readonly env?: Record<string, string>;
 }
 
 /** Agents `main` and `helper`; models `fake/fake-1` and `fake/fake-2`. */
-export async function openStage({ more = {}, ...plan }: StagePlan = {}): Promise<Stage> {
+export async function openTwoAgents({ more = {}, ...plan }: TwoAgentsPlan = {}): Promise<TwoAgents> {
   let script: Script = () => say("hello");
   const seen: Turn[] = [];
   const server = await startFakeOpenAI((request) => {
@@ -96,7 +96,7 @@ export function turnOf({ body }: FakeRequest): Turn {
     messages,
     tools = [],
     model,
-  } = body as unknown as {
+  } = body as {
     messages: RawMessage[];
     tools?: { function: { name: string } }[];
     model: string;
@@ -131,15 +131,14 @@ export async function callTool(
 }
 
 export async function historyOf(wire: Wire, sessionKey: string): Promise<string[]> {
-  const { payload } = await wire.request("chat.history", { sessionKey, limit: 1000 });
-  const { messages } = payload as unknown as { messages: RawMessage[] };
+  const { messages } = await wire.call("chat.history", { sessionKey, limit: 1000 });
   return messages.map(lineOf);
 }
 
 export const lineOf = ({ role, content }: RawMessage): string => `${role}: ${plain(content)}`;
 
-/** Waits until no talk and no sub-agent is left: what comes next is heard alone. */
-export async function atRest({ gateway }: Stage): Promise<void> {
+/** Waits until no exchange and no subagent is left, so that only later turns are seen. */
+export async function atRest({ gateway }: TwoAgents): Promise<void> {
   const open = async (): Promise<number> => {
     const store = await openSqliteStore({ file: join(gateway.state, "openclaw.sqlite"), readOnly: true });
     try {
@@ -159,7 +158,7 @@ export function untilSaid(wire: Wire, sessionKey: string, pattern: RegExp, count
 
 export const isAnnounce = ({ text }: Turn): boolean => text.includes("Announce step");
 export const isReplyTurn = ({ text }: Turn): boolean => text.startsWith("[Reply from");
-export const isResult = ({ text }: Turn): boolean => text.startsWith("[Sub-agent]");
+export const isResult = ({ text }: Turn): boolean => text.startsWith("[Subagent]");
 
 /** A row of sessions_list. */
 export interface SessionRow {

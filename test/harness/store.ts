@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { verifyStore } from "../../src/store/verify.ts";
 
 /** How often, and from 500 on at how many offsets. */
-export const rounds = Number(process.env["OPENCLAW_FAULT_ROUNDS"] ?? 40);
+export const rounds = Number(process.env["OPENCLAW_FAULT_ROUNDS"] ?? 15);
 
 const writerFile = fileURLToPath(new URL("../fixtures/store-writer.ts", import.meta.url));
 

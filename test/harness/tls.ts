@@ -1,4 +1,4 @@
-// A way to a gateway for tests: through another machine, so that the gateway takes the caller for a stranger, or through TLS.
+// A way to a gateway for tests: through another machine, so that the gateway treats the caller as remote, or through TLS.
 import { generateKeyPairSync, sign, X509Certificate } from "node:crypto";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -17,7 +17,7 @@ export interface Certificate {
   readonly fingerprint: string;
 }
 
-/** `from` is told to the gateway as the address of whoever connects. */
+/** `from` is what the gateway sees as the address of the client. */
 export async function openWay(to: number, plan: { from?: string; tls?: Certificate } = {}): Promise<Way> {
   const open = new Set<Socket>();
   let passed = 0;
