@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { noShared, root, shared } from "../harness/gateway.ts";
 import { readCases } from "./corpus.ts";
 
-const runFromTables: ReadonlySet<string> = new Set(["fs", "apply_patch"]);
+const runFromTables: ReadonlySet<string> = new Set(["fs", "apply_patch", "web.ssrf"]);
 
 test("every attack case has a test", () => {
   const files = globSync("{src,test}/**/*.{test,cases}.ts", { cwd: root });

@@ -28,7 +28,7 @@ const childrenOf = (pid: number): number[] =>
 
 const isLauncher = (pid: number): boolean => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("launcher");
 
-test("a command that signals the gateway and its launcher gets no debugger", { skip }, async (t) => {
+test("a command that signals the gateway and its launcher cannot start a debugger", { skip }, async (t) => {
   const rules = { host: "gateway", security: "allowlist", ask: "off" };
   const gateway = await gatewayFor(t, { config: { tools: { exec: rules } } });
   writeApprovals(gateway.state, {

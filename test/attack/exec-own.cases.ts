@@ -465,6 +465,23 @@ export const planted: readonly string[] = [
   "gdbserver :1 touch {{CANARY}}",
   "mvnDebug -v",
   "cg_diff --mod-filename=x a b",
+  "etcdctl lock x touch {{CANARY}}",
+  "etcdctl watch x -- touch {{CANARY}}",
+  "sqldiff --lib {{OUT}}/x.so a b",
+  "erb x.erb",
+  "lessc x.less",
+  "lilypond x.ly",
+  "mutool run x.js",
+  "ebook-convert x.recipe y.epub",
+  "mitmdump -s {{OUT}}/x.py",
+  "gphoto2 --hook-script={{OUT}}/x",
+  "rabbitmqctl eval 'os:cmd(\"x\").'",
+  "golangci-lint run",
+  "goreleaser build",
+  "mdbook build",
+  "bean-check x.beancount",
+  "sqlite-utils query x.db 'select 1' --load-extension={{OUT}}/x",
+  "scanimage --batch-script={{OUT}}/x",
 ];
 
 /** With no entry, and the usual programs trusted with a stream. */

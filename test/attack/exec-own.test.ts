@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { noBubblewrap } from "../harness/sandbox.ts";
-import { openExecGround, type ExecAttack, type ExecGround } from "./exec.cases.ts";
+import { openExecFixture, type ExecAttack, type ExecFixture } from "./exec.cases.ts";
 import { controls, environments, everything, fine, ordinary, plain, planted, streams } from "./exec-own.cases.ts";
 
 type Setup = NonNullable<ExecAttack["input"]["setup"]>;
@@ -46,18 +46,18 @@ const workable: readonly ExecAttack[] = [
   ...ordinary.map((env) => attack(setups.full, "ls", env)),
 ];
 
-describe("attacks of our own", () => {
-  let ground: ExecGround;
+describe("further attacks on commands", () => {
+  let fixture: ExecFixture;
   before(async () => {
-    ground = await openExecGround([...lines, ...overrides, ...workable]);
-    plant(ground);
+    fixture = await openExecFixture([...lines, ...overrides, ...workable]);
+    plant(fixture);
   });
-  after(() => ground.close());
+  after(() => fixture.close());
 
   for (const one of [...lines, ...overrides])
     test(`refused: ${nameOf(one)}`, async () => {
-      const called = await ground.run(one);
-      assert.deepEqual(ground.harm(called), []);
+      const called = await fixture.run(one);
+      assert.deepEqual(fixture.harm(called), []);
       assert.notEqual(called.status, 200, called.text);
       assert.ok(
         called.error?.details?.["refused"] === true || /^(?:tool|exec)\.bad-/.test(called.error?.type ?? ""),
@@ -67,15 +67,15 @@ describe("attacks of our own", () => {
 
   for (const one of workable)
     test(`runs: ${nameOf(one)}`, { skip: noBubblewrap }, async () => {
-      const called = await ground.run(one);
+      const called = await fixture.run(one);
       // The program may fail on its own (no repository here); what counts is that it was started.
       assert.match(String(called.details["status"]), /completed|failed/, called.text);
-      assert.deepEqual(ground.harm(), []);
+      assert.deepEqual(fixture.harm(), []);
     });
 });
 
 /** Programs this machine may not have: whichever of them is started, the canary tells. */
-function plant({ out, canary, workspaceOf }: ExecGround): void {
+function plant({ out, canary, workspaceOf }: ExecFixture): void {
   const bin = join(out, "bin");
   mkdirSync(bin, { recursive: true });
   for (const command of planted) {

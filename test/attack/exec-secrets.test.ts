@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { calls, openAgentHouse, scriptedBook } from "../harness/agent.ts";
+import { calls, openTestAgents, scriptedBook } from "../harness/agent.ts";
 import { exec, proc, until } from "../harness/exec.ts";
 import { dispose, startGateway, type TestGateway } from "../harness/gateway.ts";
 
@@ -37,20 +37,20 @@ describe("secrets and commands", () => {
     "export -p",
     "cat /proc/$PPID/environ || true",
   ])
-    test(`SEC-002 ${command}: the child has no secrets, and known values are masked`, async () => {
+    test(`SEC-002 ${command}: the child process has no secrets, and known values are masked`, async () => {
       const { text } = await exec(gateway, { command });
       for (const secret of [KEY, "aws-session-0123456789", "pw-0123456789abc", gateway.token])
         assert.ok(!text.includes(secret), command);
     });
 
-  test("SEC-002 a known value that a file holds is masked in the result, also encoded", async () => {
+  test("SEC-002 masks a known value from a file in the result, also when it is encoded", async () => {
     writeFileSync(join(gateway.workspace, "leak.txt"), `${KEY}\n${Buffer.from(KEY).toString("base64")}\n`);
     const { text, details } = await exec(gateway, { command: "cat leak.txt" });
     for (const form of [KEY, Buffer.from(KEY).toString("base64")])
       assert.ok(!JSON.stringify([text, details]).includes(form));
   });
 
-  test("SEC-006 a secret split over two answers of poll is not told in halves", async () => {
+  test("SEC-006 masks a secret that is split over two polls", async () => {
     const [first, second] = [KEY.slice(0, 14), KEY.slice(14)];
     const { details } = await exec(gateway, {
       command: `printf 'a %s' '${first}'; sleep 1; printf '%s b\\n' '${second}'; sleep 30`,
@@ -71,7 +71,7 @@ describe("secrets and commands", () => {
     await proc(gateway, { action: "remove", sessionId });
   });
 
-  test("EXB-034 the refusal of a filter does not tell whether a file is there", async () => {
+  test("EXB-034 the refusal of a filter does not reveal whether a file exists", async () => {
     const there = join(gateway.home, "there-is-one");
     const away = join(gateway.home, "there-is-non");
     writeFileSync(there, "x\n");
@@ -84,9 +84,9 @@ describe("secrets and commands", () => {
   });
 });
 
-test("POL-023 the same dangerous call tried twenty times ends the run, and runs no more often than the breaker lets it", async (t) => {
+test("POL-023 ends a run that repeats the same dangerous call twenty times", async (t) => {
   const models = scriptedBook(() => calls(["exec", { command: "echo again >> tries" }]));
-  const runtime = await openAgentHouse({ models });
+  const runtime = await openTestAgents({ models });
   t.after(() => runtime.close());
   const { status } = await runtime.ask("go");
   const results = (await runtime.messages()).filter(({ role }) => role === "toolResult");

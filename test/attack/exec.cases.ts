@@ -1,4 +1,4 @@
-// A ground for attacks on commands: one gateway, one agent per set of rules, canaries that must stay untouched.
+// A fixture for attacks on commands: one gateway, one agent per set of rules, canaries that must stay untouched.
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export function corpus(table: "cases" | "controls"): ExecAttack[] {
   );
 }
 
-export interface ExecGround {
+export interface ExecFixture {
   readonly gateway: TestGateway;
   readonly out: string;
   readonly canary: string;
@@ -37,7 +37,7 @@ export interface ExecGround {
 const SECRET = "S3CRET-OF-THE-HOUSE-0123456789";
 const ours = new Set(["host", "security", "ask", "safeBins"]);
 
-export async function openExecGround(attacks: readonly ExecAttack[]): Promise<ExecGround> {
+export async function openExecFixture(attacks: readonly ExecAttack[]): Promise<ExecFixture> {
   const setups = new Map(attacks.map((attack) => [agentOf(attack), attack.input.setup ?? {}]));
   const gateway = await startGateway({
     config: {

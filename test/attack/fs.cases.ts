@@ -1,4 +1,4 @@
-// Attacks on the file tools and the everyday calls that must stay allowed, as data, and the ground they run on.
+// Attacks on the file tools and the everyday calls that must stay allowed, as data, and the fixture they run on.
 import { closeSync, ftruncateSync, linkSync, mkdirSync, openSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -49,8 +49,8 @@ export const fsCases: readonly AttackCase[] = [
   read("R05", "@~/.bashrc", "deny", "a mark in front of home"),
   read("R06", "file:///etc/passwd", "deny", "file URL"),
   read("R07", "file://localhost/etc/passwd", "deny", "file URL with a host"),
-  read("R08", "{{WS}}/../{{WSNAME}}-evil/secret", "deny", "a neighbour whose name begins alike"),
-  read("R09", "{{OUT}}/secret", "deny", "the neighbour itself"),
+  read("R08", "{{WS}}/../{{WSNAME}}-evil/secret", "deny", "a neighbor whose name begins alike"),
+  read("R09", "{{OUT}}/secret", "deny", "the neighbor itself"),
   read("R10", "sub/..%2f..%2fetc/passwd", "deny", "percent"),
   read("R11", "%252e%252e%252f%252e%252e%252fetc/passwd", "deny", "percent twice"),
   read("R12", "..\\..\\etc\\passwd", "deny", "backslashes"),
@@ -168,7 +168,7 @@ export const pathMutators: Record<string, (path: string) => string> = {
 };
 
 /** Everything the cases speak of. `ws`, `out` (which holds `secret`), `state` and `home` exist. */
-export function layGround({
+export function layFiles({
   ws,
   out,
   state,

@@ -5,42 +5,42 @@ import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { openGround, outcomeOf, SECRET, type FileGround, type Outcome } from "../../src/tool/fs/fixture.cases.ts";
+import { openFixture, outcomeOf, SECRET, type FileFixture, type Outcome } from "../../src/tool/fs/fixture.cases.ts";
 import { readCases, type CorpusCase } from "./corpus.ts";
-import { fill, fsCases, layGround, pathMutators, type AttackCase } from "./fs.cases.ts";
+import { fill, fsCases, layFiles, pathMutators, type AttackCase } from "./fs.cases.ts";
 
 const refusals = new Set(["fs.outside", "fs.link", "fs.protected", "fs.special-file"]);
 
 function attack(name: string, cases: readonly AttackCase[]): void {
   describe(name, () => {
-    let ground: FileGround;
+    let fixture: FileFixture;
     before(() => {
-      ground = openGround();
-      layGround(ground);
-      execFileSync("mkfifo", [join(ground.ws, "pipe")]);
+      fixture = openFixture();
+      layFiles(fixture);
+      execFileSync("mkfifo", [join(fixture.ws, "pipe")]);
     });
-    after(() => ground.close());
+    after(() => fixture.close());
     for (const attempt of cases) {
       test(`${attempt.id} ${attempt.tool}: ${attempt.why}: ${attempt.expect}`, { timeout: 300_000 }, async () => {
-        const args = fill(attempt.params, ground, "x".repeat(400_000_000));
-        const outcome = await outcomeOf(ground.use(attempt.tool, args, { workspaceOnly: attempt.open !== true }));
+        const args = fill(attempt.params, fixture, "x".repeat(400_000_000));
+        const outcome = await outcomeOf(fixture.use(attempt.tool, args, { workspaceOnly: attempt.open !== true }));
         judge(attempt, outcome);
-        assertUnharmed(ground, outcome);
+        assertUnharmed(fixture, outcome);
       });
     }
   });
 }
 
-function judge({ expect }: AttackCase, { code, refused, said }: Outcome): void {
-  if (expect === "allow") return assert.equal(code, "ok", said);
-  if (expect === "deny") return assert.ok(refusals.has(code) && refused, `${code}: ${said}`);
-  if (expect === "error") return assert.match(code, /^(?:fs|tool|edit)\.[a-z-]+$/, said);
-  assert.doesNotMatch(said, /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+function judge({ expect }: AttackCase, { code, refused, output }: Outcome): void {
+  if (expect === "allow") return assert.equal(code, "ok", output);
+  if (expect === "deny") return assert.ok(refusals.has(code) && refused, `${code}: ${output}`);
+  if (expect === "error") return assert.match(code, /^(?:fs|tool|edit)\.[a-z-]+$/, output);
+  assert.doesNotMatch(output, /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
 }
 
-/** The canary: nothing of the secret was said, nothing outside was made or changed, no odd name came to be. */
-function assertUnharmed({ out, state, home, ws }: FileGround, { said }: Outcome): void {
-  assert.ok(!said.includes(SECRET), said);
+/** The canary: nothing of the secret was output, nothing outside was made or changed, no odd name came to be. */
+function assertUnharmed({ out, state, home, ws }: FileFixture, { output }: Outcome): void {
+  assert.ok(!output.includes(SECRET), output);
   assert.equal(readFileSync(join(out, "secret"), "utf8"), `${SECRET}\n`);
   assert.deepEqual(
     readdirSync(out).filter((name) => name !== "notes.md"),
@@ -57,21 +57,21 @@ function assertUnharmed({ out, state, home, ws }: FileGround, { said }: Outcome)
 attack("our own cases", fsCases);
 
 const obeyedNames = /(?:^|\/)(?:\.git|\.envrc|\.mcp\.json|\.vscode|\.bashrc)(?:\/|$)/i;
-test("mutants of every refused case do no harm either", { timeout: 900_000 }, async () => {
-  const ground = openGround();
-  after(() => ground.close());
-  layGround(ground);
-  execFileSync("mkfifo", [join(ground.ws, "pipe")]);
+test("mutations of every refused case cause no harm", { timeout: 900_000 }, async () => {
+  const fixture = openFixture();
+  after(() => fixture.close());
+  layFiles(fixture);
+  execFileSync("mkfifo", [join(fixture.ws, "pipe")]);
   const wanted = fsCases.filter(({ expect }) => expect === "deny");
   for (const attempt of wanted) {
     for (const [name, mutate] of Object.entries(pathMutators)) {
-      const args = fill(attempt.params, ground, "");
+      const args = fill(attempt.params, fixture, "");
       const mutant = { ...args, path: mutate(args["path"] ?? "") };
       const outcome = await outcomeOf(
-        ground.use(attempt.tool, mutant, { workspaceOnly: attempt.open !== true || attempt.tool !== "read" }),
+        fixture.use(attempt.tool, mutant, { workspaceOnly: attempt.open !== true || attempt.tool !== "read" }),
       );
-      assertUnharmed(ground, outcome);
-      const obeyed = readdirSync(ground.ws, { recursive: true, encoding: "utf8" }).filter((path) =>
+      assertUnharmed(fixture, outcome);
+      const obeyed = readdirSync(fixture.ws, { recursive: true, encoding: "utf8" }).filter((path) =>
         obeyedNames.test(path),
       );
       assert.deepEqual(obeyed, [], `${attempt.id} ${name}: ${mutant.path}`);

@@ -1,4 +1,4 @@
-// Attacks on the gateway: pages, scopes, floods, config tricks, files left behind. Each name carries its case.
+// Attacks on the gateway: other origins, missing scopes, floods, malicious config, leftover files. Each title starts with its id in README.md.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
@@ -33,10 +33,10 @@ async function refusalOf(headers: Record<string, string>): Promise<string> {
   const wire = new Wire(gateway.port, { headers });
   const frame = await wire.connect({ token: gateway.token, identity: newIdentity() });
   wire.end();
-  return frame.error?.message ?? "let in";
+  return frame.error?.message ?? "connected";
 }
 
-test("GWY-002 GWY-003 no page but ours may connect, whatever it claims to be", async () => {
+test("GWY-002 GWY-003 rejects connections from other pages, whatever they claim to be", async () => {
   for (const origin of [
     "https://evil.example",
     "http://127.0.0.1:1",
@@ -47,17 +47,17 @@ test("GWY-002 GWY-003 no page but ours may connect, whatever it claims to be", a
   ]) {
     assert.match(await refusalOf({ origin }), /^origin not allowed/, origin);
   }
-  assert.equal(await refusalOf({ origin: `http://127.0.0.1:${gateway.port}` }), "let in");
+  assert.equal(await refusalOf({ origin: `http://127.0.0.1:${gateway.port}` }), "connected");
 });
 
-test("GWY-002 a rebound name is refused although Origin and Host agree", async () => {
+test("GWY-002 rejects a foreign host name (DNS rebinding), also when Origin and Host agree", async () => {
   assert.match(
     await refusalOf({ origin: `http://evil.example:${gateway.port}`, host: `evil.example:${gateway.port}` }),
     /^origin not allowed/,
   );
 });
 
-test("GWY-007 without scopes nothing may be done", async () => {
+test("GWY-007 a client without scopes can do nothing", async () => {
   const wire = new Wire(gateway.port);
   await wire.connect({ token: gateway.token, identity: null, scopes: [] });
   for (const method of ["health", "config.get", "tools.invoke", "device.pair.list"]) {
@@ -66,7 +66,7 @@ test("GWY-007 without scopes nothing may be done", async () => {
   wire.end();
 });
 
-test("GWY-020 GWY-024 oversized and ambiguous frames are refused, the gateway answers on", async () => {
+test("GWY-020 GWY-024 refuses oversized and ambiguous frames and keeps answering", async () => {
   const big = new Wire(gateway.port);
   await big.challenge;
   big.send(JSON.stringify({ type: "req", id: "1", method: "connect", params: { pad: "x".repeat(50_000_000) } }));
@@ -78,7 +78,7 @@ test("GWY-020 GWY-024 oversized and ambiguous frames are refused, the gateway an
   assert.match(answer?.error?.message ?? "", /twice/);
 });
 
-test("GWY-022 two thousand silent sockets are capped and the owner still gets in", { timeout: 300_000 }, async () => {
+test("GWY-022 limits idle connections and still accepts the owner", { timeout: 300_000 }, async () => {
   const sockets: Socket[] = [];
   for (let i = 0; i < 2000; i++) {
     const socket = connect(gateway.port, "127.0.0.1");
@@ -102,13 +102,10 @@ test("GWY-022 two thousand silent sockets are capped and the owner still gets in
   for (const socket of sockets) socket.destroy();
 });
 
-test("GWY-035 the redaction mark written back restores the secret and is never saved", async () => {
-  const before = (await admin.request("config.get", {})).payload as unknown as {
-    raw: string;
-    hash: string;
-    parsed: { gateway: { auth: { token: string } } };
-  };
-  assert.equal(before.parsed.gateway.auth.token, "__OPENCLAW_REDACTED__");
+test("GWY-035 a redaction marker written back restores the secret and is never saved", async () => {
+  const before = await admin.call("config.get", {});
+  const { parsed } = before as { parsed: { gateway: { auth: { token: string } } } };
+  assert.equal(parsed.gateway.auth.token, "__OPENCLAW_REDACTED__");
   assert.doesNotMatch(before.raw, new RegExp(gateway.token));
   const set = await admin.request("config.set", { raw: before.raw, baseHash: before.hash });
   assert.equal(set.ok, true, JSON.stringify(set.error));
@@ -117,8 +114,8 @@ test("GWY-035 the redaction mark written back restores the secret and is never s
   assert.doesNotMatch(file, /__OPENCLAW_REDACTED__/);
 });
 
-test("GWY-035 a redaction mark where nothing was stored is refused", async () => {
-  const { hash } = (await admin.request("config.get", {})).payload as unknown as { hash: string };
+test("GWY-035 refuses a redaction marker where no value was stored", async () => {
+  const { hash } = await admin.call("config.get", {});
   const patched = await admin.request("config.patch", {
     raw: '{hooks:{token:"__OPENCLAW_REDACTED__"}}',
     baseHash: hash,
@@ -127,24 +124,24 @@ test("GWY-035 a redaction mark where nothing was stored is refused", async () =>
   assert.equal(patched.ok, false);
 });
 
-test("GWY-037 an invalid change leaves the file byte for byte", async () => {
+test("GWY-037 an invalid change leaves the file unchanged", async () => {
   const path = join(gateway.state, "openclaw.json");
   const bytes = readFileSync(path);
-  const { hash } = (await admin.request("config.get", {})).payload as unknown as { hash: string };
+  const { hash } = await admin.call("config.get", {});
   for (const raw of ["{gateway:{prot:1}}", '{gateway:{port:"many"}}', "{tools:5}", "[]", "{nope"]) {
     assert.equal((await admin.request("config.patch", { raw, baseHash: hash })).ok, false, raw);
   }
   assert.deepEqual(readFileSync(path), bytes);
 });
 
-test("config changes need the hash of what was read", async () => {
+test("config changes need the hash of the config that was read", async () => {
   const without = await admin.request("config.set", { raw: "{}" });
   assert.equal(without.error?.message, "config base hash required; re-run config.get and retry");
   const stale = await admin.request("config.set", { raw: "{}", baseHash: "0".repeat(64) });
   assert.equal(stale.error?.message, "config changed since last load; re-run config.get and retry");
 });
 
-test("GWY-050 GWY-051 strangers learn nothing but that a gateway is there", async () => {
+test("GWY-050 GWY-051 an unauthenticated client learns only that a gateway is there", async () => {
   for (const path of [
     "/config",
     "/api/config",
@@ -159,7 +156,7 @@ test("GWY-050 GWY-051 strangers learn nothing but that a gateway is there", asyn
   }
 });
 
-test("GWY-054 what the gateway writes is private", async () => {
+test("GWY-054 writes its files with private modes", async () => {
   await invoke(gateway, "write", { path: "note.txt", content: "x" });
   const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
   assert.equal(modeOf(gateway.state), "700");
@@ -171,7 +168,7 @@ test("GWY-054 what the gateway writes is private", async () => {
     assert.equal(modeOf(join(gateway.state, "logs", name)), "600", name);
 });
 
-test("GWY-055 GWY-056 files of the working folder and of the workspace steer nothing", async () => {
+test("GWY-055 GWY-056 ignores config files in the working folder and the workspace", async () => {
   const home = tempHome();
   const canary = join(home, "canary");
   const state = join(home, ".openclaw");
@@ -200,7 +197,7 @@ test("GWY-055 GWY-056 files of the working folder and of the workspace steer not
   await dispose(own);
 });
 
-test("GWY-059 a link in place of the log or the lock is not followed", async () => {
+test("GWY-059 does not follow a link in place of the log or the lock", async () => {
   const home = tempHome();
   const state = join(home, ".openclaw");
   mkdirSync(join(state, "logs"), { recursive: true });
@@ -214,7 +211,7 @@ test("GWY-059 a link in place of the log or the lock is not followed", async () 
   await dispose(own);
 });
 
-test("GWY-019 a hook token equal to the gateway's keeps it from starting", async () => {
+test("GWY-019 does not start with a webhook token equal to the gateway's", async () => {
   const home = tempHome();
   mkdirSync(join(home, ".openclaw"));
   writeFileSync(
@@ -226,13 +223,13 @@ test("GWY-019 a hook token equal to the gateway's keeps it from starting", async
   assert.match(stderr, /hooks\.token/);
 });
 
-test("a second gateway on the same state is refused with the owner's pid", async () => {
+test("refuses a second gateway on the same state and names the pid of the first", async () => {
   const { code, stderr } = await openclaw(gateway.home, ["gateway", "run", "--port", "0"]);
   assert.equal(code, 1);
   assert.match(stderr, new RegExp(String(gateway.pid)));
 });
 
-test("an open bind without a secret is refused", async () => {
+test("refuses to bind beyond loopback without a secret", async () => {
   const home = tempHome();
   mkdirSync(join(home, ".openclaw"));
   writeFileSync(join(home, ".openclaw", "openclaw.json"), '{gateway:{mode:"local",bind:"lan"}}');
@@ -242,7 +239,7 @@ test("an open bind without a secret is refused", async () => {
   assert.match(stderr, /gateway\.auth\.token/);
 });
 
-test("without any secret nobody gets in, on loopback either", async () => {
+test("rejects every client when no secret is set, also on loopback", async () => {
   const home = tempHome();
   mkdirSync(join(home, ".openclaw"));
   writeFileSync(join(home, ".openclaw", "openclaw.json"), '{gateway:{mode:"local"}}');

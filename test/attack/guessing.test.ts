@@ -30,7 +30,7 @@ describe("GWY-013 with a random token", () => {
   });
   after(() => dispose(gateway));
 
-  test("wrong tokens are answered 401, then 429 with a time to wait", async () => {
+  test("answers wrong tokens with 401, then 429 with a time to wait", async () => {
     const seen: number[] = [];
     for (let count = 0; count < 12; count += 1) seen.push((await bearer(gateway, `wrong-${count}`)).status);
     assert.deepEqual(seen, [...Array.from({ length: 10 }, () => 401), 429, 429]);
@@ -42,7 +42,7 @@ describe("GWY-013 with a random token", () => {
     );
   });
 
-  test("the right token is let in meanwhile, by every way in", async () => {
+  test("admits the right token meanwhile, by every way in", async () => {
     assert.equal((await bearer(gateway, gateway.token)).status, 200);
     assert.equal((await connect(gateway, { token: gateway.token, identity: null })).ok, true);
     assert.equal((await connect(gateway, { token: gateway.token, identity: newIdentity() })).ok, true);
@@ -50,7 +50,7 @@ describe("GWY-013 with a random token", () => {
     assert.equal(code, 0, stderr);
   });
 
-  test("right tokens pass among a flood of wrong ones", async () => {
+  test("admits right tokens among a flood of wrong ones", async () => {
     const flood = Array.from({ length: 150 }, (_, index) => bearer(gateway, `flood-${index}`));
     const right = await Promise.all(Array.from({ length: 10 }, () => bearer(gateway, gateway.token)));
     assert.deepEqual(new Set(right.map(({ status }) => status)), new Set([200]));
@@ -72,21 +72,21 @@ describe("GWY-013 with a password", () => {
     extra: { auth: { password: given } },
   });
 
-  test("requests sent at once do not get more guesses: most are turned away without being compared", async () => {
+  test("simultaneous requests do not get more guesses: most are rejected without a comparison", async () => {
     const guesses = await Promise.all(Array.from({ length: 200 }, (_, index) => bearer(gateway, `guess-${index}`)));
     const statuses = guesses.map(({ status }) => status);
     assert.equal(statuses.filter((status) => status === 401).length, 10);
     assert.equal(statuses.filter((status) => status === 429).length, 190);
   });
 
-  test("the right password at this machine is let in afterwards, over HTTP, WebSocket and the command line", async () => {
+  test("admits the right password on this machine afterwards, over HTTP, WebSocket and the command line", async () => {
     assert.equal((await bearer(gateway, password)).status, 200);
     assert.equal((await connect(gateway, withPassword(password))).ok, true);
     const { code, stderr } = await openclaw(gateway.home, ["health"]);
     assert.equal(code, 0, stderr);
   });
 
-  test("guesses from elsewhere are held back and do not slow down the owner at this machine", async () => {
+  test("slows down guesses from other machines without slowing down the owner on this one", async () => {
     const proxied = { "x-forwarded-for": "203.0.113.9" };
     const guesses = Promise.all(Array.from({ length: 40 }, () => bearer(gateway, "guess", proxied)));
     assert.equal((await bearer(gateway, password)).status, 200);

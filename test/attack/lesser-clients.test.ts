@@ -1,14 +1,14 @@
-// Clients with less than the owner's rights: what they hear of others, and what they could hand to themselves.
+// Clients with fewer rights than the owner: what they see of others, and rights that they could give themselves.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { until } from "../harness/exec.ts";
 import { call, say } from "../fakes/openai.ts";
 import { newIdentity, operator, Wire, type Frame } from "../harness/gateway.ts";
-import { chat, openScripted, type ScriptedHouse } from "../harness/model.ts";
+import { chat, openScripted, type ScriptedGateway } from "../harness/model.ts";
 import { scriptedNode } from "../harness/node.ts";
 
-let runtime: ScriptedHouse;
+let runtime: ScriptedGateway;
 before(async () => {
   runtime = await openScripted();
 });
@@ -30,7 +30,7 @@ const eventsOf = (frames: readonly Frame[]): string[] => [
   ...new Set(frames.flatMap(({ event }) => (event === undefined ? [] : [event]))),
 ];
 
-test("who may not look hears no chat, no tool, no job, no beat and no other client; who may hears them", async () => {
+test("a client without read scope receives no chat, tool, job, heartbeat or presence events; one with it does", async () => {
   const { gateway, wire: admin } = runtime;
   const looker = await listener(["operator.read"]);
   const deaf = await Promise.all(Object.values(lesser).map((scopes) => listener(scopes)));
@@ -61,7 +61,7 @@ test("who may not look hears no chat, no tool, no job, no beat and no other clie
   for (const { wire } of deaf) wire.end();
 });
 
-test("nor do they learn by connecting who talks here and where the files are", async () => {
+test("connecting without read scope reveals neither other clients nor file paths", async () => {
   await chat(runtime.wire, "agent:main:direct:+15550001111", "hello", "lesser-2");
   const readable = await listener(["operator.read"]);
   assert.match(readable.hello, /"configPath":"[^"]+"/);
@@ -83,11 +83,10 @@ test("nor do they learn by connecting who talks here and where the files are", a
   readable.wire.end();
 });
 
-test("a pairing code hands out no more than its maker holds", async () => {
+test("a pairing code grants no more than its creator has", async () => {
   const { gateway } = runtime;
   const pairer = await operator(gateway, { scopes: ["operator.pairing"] });
-  const newCode = async (wire: Wire): Promise<string> =>
-    ((await wire.request("device.pair.code", {})).payload as unknown as { code: string }).code;
+  const newCode = async (wire: Wire): Promise<string> => (await wire.call("device.pair.code", {})).code;
   const connect = async (token: string, scopes: readonly string[]): Promise<Frame> => {
     // From elsewhere, where only the code opens.
     const wire = new Wire(gateway.port, { headers: { "x-forwarded-for": "203.0.113.7" } });
@@ -108,7 +107,7 @@ test("a pairing code hands out no more than its maker holds", async () => {
   pairer.end();
 });
 
-test("a token that was narrowed is narrow for who names no scopes either, and ends what was open before", async () => {
+test("narrowing a token limits connections that name no scopes and closes open ones", async () => {
   const { gateway, wire: admin } = runtime;
   const identity = newIdentity();
   const before = await operator(gateway, { identity });
@@ -117,7 +116,7 @@ test("a token that was narrowed is narrow for who names no scopes either, and en
     role: "operator",
     scopes: ["operator.read"],
   });
-  const { token } = rotated.payload as unknown as { token: string };
+  const { token } = rotated.payload as { token: string };
   assert.deepEqual(await before.closed, { code: 1008, reason: "device token rotated" });
   const wire = new Wire(gateway.port);
   const bare = await wire.connect({ token, identity, scopes: [], extra: { scopes: undefined } });

@@ -29,7 +29,7 @@ import { noBubblewrap } from "../harness/sandbox.ts";
 const SECRET = "SECRET-0f-the-gateway-7c1e";
 const RULES = JSON.stringify({ version: 1, defaults: { security: "full", ask: "off" } });
 const programs = "cp mv ln cat tar curl wget git unzip split sort rg rsync find tee dd sed install env".split(" ");
-const ROUNDS = Number(process.env["OPENCLAW_GUARD_ROUNDS"] ?? 40);
+const ROUNDS = Number(process.env["OPENCLAW_GUARD_ROUNDS"] ?? 20);
 const targets = "openclaw.json moltbot.json exec-approvals.json credentials/key.json workspace-other/notes.md".split(
   " ",
 );

@@ -65,20 +65,20 @@ describe("gateway.controlUi.root", () => {
     "/./.env",
   ];
   for (const path of attempts)
-    test(`serves nothing from outside for ${path}`, async () => {
+    test(`serves no file from outside for ${path}`, async () => {
       const { text, status } = await askPath(gateway.port, path);
       assert.ok(!text.includes(SECRET) && !text.includes(gateway.token) && !text.includes("PATH="), text);
       assert.ok(status === 404 || text.includes("the page of the owner"), `${status}`);
     });
 
-  test("serves nothing from outside for an absolute path", async () => {
+  test("serves no file from outside for an absolute path", async () => {
     for (const path of [join(home, "outside.txt"), `/${join(home, "outside.txt")}`, `file://${home}/outside.txt`]) {
       const { text } = await askPath(gateway.port, path);
       assert.ok(!text.includes(SECRET), text);
     }
   });
 
-  test("serves nothing from outside for any mix of steps, escapes and links", async () => {
+  test("serves no file from outside for any mix of steps, escapes and links", async () => {
     const step = fc.constantFrom(
       "..",
       "%2e%2e",
@@ -158,7 +158,7 @@ describe("folders that gateway.controlUi.root must not be", () => {
     });
 });
 
-describe("pictures of agents", () => {
+describe("agent avatars", () => {
   let gateway: TestGateway;
 
   before(async () => {
@@ -209,7 +209,7 @@ describe("pictures of agents", () => {
     return JSON.parse(text);
   };
 
-  test("says where the picture is, and null where there is none", async () => {
+  test("reports the avatar URL, or null when there is none", async () => {
     assert.deepEqual(await metaOf("main"), { avatarUrl: "/claw/avatar/main" });
     assert.deepEqual(await metaOf("web"), { avatarUrl: "https://example.com/a.png" });
     assert.deepEqual(await metaOf("data"), { avatarUrl: `data:image/png;base64,${png.toString("base64")}` });
@@ -231,7 +231,7 @@ describe("pictures of agents", () => {
       assert.deepEqual([name, await metaOf(name)], [name, { avatarUrl: null }]);
   });
 
-  test("serves a picture of the workspace, with and without the base path", async () => {
+  test("serves an avatar from the workspace, with and without the base path", async () => {
     for (const path of ["/avatar/main", "/claw/avatar/main", "/claw/avatar/main?meta=0"]) {
       const { status, headers, body } = await askPath(gateway.port, path);
       assert.deepEqual([path, status, headers["content-type"], body], [path, 200, "image/png", png]);
@@ -241,7 +241,7 @@ describe("pictures of agents", () => {
     assert.equal(drawing.headers["content-security-policy"], "default-src 'none'; style-src 'unsafe-inline'; sandbox");
   });
 
-  test("serves nothing else", async () => {
+  test("serves no other file", async () => {
     const names = ["nope", "emoji", "web", "data", "up", "link", "hard", "text", "absolute", "missing", "", "main/x"];
     const escapes = ["..%2fopenclaw.json", "%2e%2e", "main%2f..%2fup", "%ff", "main%00.png", "../openclaw.json.png/."];
     for (const name of [...names, ...escapes]) {
@@ -251,7 +251,7 @@ describe("pictures of agents", () => {
     assert.equal((await askPath(gateway.port, "/avatar/main", "POST")).status, 405);
   });
 
-  test("the path of the Control UI without its slash leads to the one with it", async () => {
+  test("redirects the Control UI path without its slash to the one with it", async () => {
     const { status, headers } = await askPath(gateway.port, "/claw?x=1");
     assert.deepEqual([status, headers["location"]], [302, "/claw/?x=1"]);
     assert.match((await askPath(gateway.port, "/claw/chat")).text, /<!doctype html>/i);

@@ -1,4 +1,4 @@
-// Attacks by patch, and the everyday patches that must stay allowed, as data, and the ground they run on.
+// Attacks by patch, and the everyday patches that must stay allowed, as data, and the fixture they run on.
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -21,7 +21,7 @@ const error = (id: string, patch: string, why: string): PatchCase => ({ id, patc
 const allow = (id: string, patch: string, why: string): PatchCase => ({ id, patch, expect: "allow", why });
 
 export const patchCases: readonly PatchCase[] = [
-  deny("P01", add("{{OUT}}/new"), "absolute, in a neighbour whose name begins alike"),
+  deny("P01", add("{{OUT}}/new"), "absolute, in a neighbor whose name begins alike"),
   deny("P02", update("{{OUT}}/victim"), "change of a file outside"),
   deny("P03", remove("{{OUT}}/victim"), "removal outside"),
   deny("P04", add("../new"), "steps up"),
@@ -64,7 +64,7 @@ export const patchCases: readonly PatchCase[] = [
 ];
 
 /** Everything the cases speak of, and what the shared ones speak of. `ws`, `out` and `state` exist. */
-export function layPatchGround({ ws, out }: { readonly ws: string; readonly out: string }): void {
+export function layPatchFiles({ ws, out }: { readonly ws: string; readonly out: string }): void {
   mkdirSync(join(ws, "sub"), { recursive: true });
   mkdirSync(out, { recursive: true });
   writeFileSync(join(out, "victim"), "a\n");

@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { dispose, invoke, operator, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { readCases } from "./corpus.ts";
 import { pathMutators } from "./fs.cases.ts";
-import { fillPatch, layPatchGround, patchCases, type PatchCase } from "./patch.cases.ts";
+import { fillPatch, layPatchFiles, patchCases, type PatchCase } from "./patch.cases.ts";
 
 interface Answer {
   readonly ok: boolean;
@@ -36,7 +36,7 @@ for (const workspaceOnly of [false, true]) {
 
     const relay = (): void => {
       for (const folder of [places.WS, places.OUT]) rmSync(folder, { recursive: true, force: true });
-      layPatchGround({ ws: places.WS, out: places.OUT });
+      layPatchFiles({ ws: places.WS, out: places.OUT });
     };
     const send = async (input: string): Promise<Answer> =>
       (await invoke(gateway, "apply_patch", { input })).body as Answer;
@@ -44,14 +44,14 @@ for (const workspaceOnly of [false, true]) {
     const attack = (attempt: PatchCase): void => {
       test(`${attempt.id} ${attempt.why}: ${attempt.expect}`, { timeout: 300_000 }, async () => {
         relay();
-        const [ground, outside] = [treeOf(places.WS), outsideOf(places)];
+        const [fixture, outside] = [treeOf(places.WS), outsideOf(places)];
         const answer = await send(fillPatch(attempt.patch, places));
         assert.deepEqual(outsideOf(places), outside);
         if (attempt.expect === "allow") return assert.ok(answer.ok, JSON.stringify(answer));
         assert.equal(answer.ok, false);
         if (attempt.expect === "deny") assert.equal(answer.error?.details?.refused, true, JSON.stringify(answer));
         assert.match(answer.error?.details?.code ?? "", /^(?:fs|patch|tool)\.(?!bug)[a-z-]+$/);
-        assert.deepEqual(treeOf(places.WS), ground);
+        assert.deepEqual(treeOf(places.WS), fixture);
       });
     };
 
@@ -59,7 +59,7 @@ for (const workspaceOnly of [false, true]) {
     for (const attempt of corpusCases()) attack(attempt);
 
     test(
-      "mutants of every refused case change nothing outside and make nothing that is obeyed",
+      "mutations of every refused case change no file outside and create no protected file",
       { timeout: 900_000 },
       async () => {
         relay();
@@ -83,20 +83,19 @@ for (const workspaceOnly of [false, true]) {
       },
     );
 
-    test("every refusal is in the journal as one", async () => {
+    test("records every refusal in the journal", async () => {
       const admin = await operator(gateway);
       await send(fillPatch("*** Add File: ../x\n+x", places));
-      const { entries } = (await admin.request("tools.journal", { limit: 1 })).payload as unknown as {
-        entries: { tool: string; outcome: string; intent: { does: string; paths: string[] } }[];
-      };
+      const { entries } = await admin.call("tools.journal", { limit: 1 });
       admin.end();
-      const [{ tool, outcome, intent } = { tool: "", outcome: "", intent: undefined }] = entries;
-      assert.deepEqual([tool, outcome, intent?.does], ["apply_patch", "refused", "write"]);
+      const [entry] = entries;
+      const intent = entry?.intent as { does: string } | undefined;
+      assert.deepEqual([entry?.tool, entry?.outcome, intent?.does], ["apply_patch", "refused", "write"]);
     });
   });
 }
 
-test("without the switch, or with another model, there is no such tool", async () => {
+test("offers no apply_patch when it is disabled or the model does not support it", async () => {
   for (const config of [
     { agents: { defaults: { model: { primary: "openai/gpt-5.2" } } } },
     {
@@ -122,7 +121,7 @@ test("without the switch, or with another model, there is no such tool", async (
   }
 });
 
-test("appendix B 24: over a read-only workspace write, edit and apply_patch are not there, with reason and fix", async () => {
+test("appendix B 24: a read-only workspace has no write, edit or apply_patch, with reason and fix", async () => {
   const gateway = await startGateway({
     config: {
       agents: {
@@ -165,7 +164,7 @@ function outsideOf({ OUT, STATE, HOME }: Readonly<Record<"OUT" | "STATE" | "HOME
   return {
     out: treeOf(OUT),
     config: readFileSync(join(STATE, "openclaw.json"), "utf8"),
-    // The house's own copies, for an undo and while a patch is under way, are no harm.
+    // The gateway's own copies, for an undo and while a patch is applied, are no harm.
     state: readdirSync(STATE)
       .filter((name) => !/^(?:undo|unfinished|.*-(?:wal|shm))$/.test(name))
       .toSorted(),

@@ -30,7 +30,7 @@ const runners = [
 
 const identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
 
-describe("a program on the allowlist starts no other one of somebody else's choice", { skip: lacks("git") }, () => {
+describe("an allowlisted program starts no other program that an attacker chose", { skip: lacks("git") }, () => {
   let gateway: TestGateway;
   let canary: string;
   const at = (...names: string[]): string => join(gateway.workspace, ...names);
@@ -68,7 +68,7 @@ describe("a program on the allowlist starts no other one of somebody else's choi
   });
   after(() => dispose(gateway));
 
-  test("the trap works: the owner's own push runs the hooks of the other repository", () => {
+  test("control: the owner's own push runs the hooks of the other repository", () => {
     git(at("mine"), "push", "-q", "../evil.git", "HEAD:refs/heads/owner");
     assert.ok(existsSync(canary));
     rmSync(canary);
@@ -111,7 +111,7 @@ describe("a program on the allowlist starts no other one of somebody else's choi
       assert.notEqual(details["status"], "completed", text);
     });
 
-  test("a push through settings of the owner that lead to a path runs no hook either", async () => {
+  test("a push that the owner's settings redirect to a path runs no hook", async () => {
     writeFileSync(
       join(gateway.home, ".gitconfig"),
       `[url "${at("evil.git")}"]\n\tinsteadOf = https://example.com/x.git\n[remote "near"]\n\turl = ${at("evil.git")}\n`,
@@ -128,7 +128,7 @@ describe("a program on the allowlist starts no other one of somebody else's choi
     assert.equal(existsSync(canary), false);
   });
 
-  test("a remote in the settings of the repository that leads to a path is refused, and named", async () => {
+  test("refuses a remote that the repository's settings redirect to a path, and names it", async () => {
     git(at("mine"), "remote", "add", "near", "../evil.git");
     const { error } = await exec(gateway, { command: "git push near HEAD:refs/heads/x", workdir: at("mine") });
     git(at("mine"), "remote", "remove", "near");
@@ -137,7 +137,7 @@ describe("a program on the allowlist starts no other one of somebody else's choi
     assert.equal(existsSync(canary), false);
   });
 
-  test("everyday git goes on", async () => {
+  test("everyday git commands work", async () => {
     writeFileSync(at("mine", "notes.md"), "x\n");
     for (const command of [
       "git status --short",
@@ -154,7 +154,7 @@ describe("a program on the allowlist starts no other one of somebody else's choi
     }
   });
 
-  test("hg with hooks of its own is not started", { skip: lacks("hg") }, async () => {
+  test("does not start hg with its own hooks", { skip: lacks("hg") }, async () => {
     execFileSync("hg", ["init", at("other-hg")]);
     writeFileSync(
       at("other-hg", ".hg", "hgrc"),
@@ -182,7 +182,7 @@ describe("a program on the allowlist starts no other one of somebody else's choi
     }
   });
 
-  test("rsync starts no remote shell, and copies folders", { skip: lacks("rsync") }, async () => {
+  test("rsync starts no remote shell and still copies folders", { skip: lacks("rsync") }, async () => {
     for (const command of [
       `rsync -e ${at("bin", "pytest")} x: y`,
       `rsync --rsh=${at("bin", "pytest")} x: y`,
@@ -199,7 +199,7 @@ describe("a program on the allowlist starts no other one of somebody else's choi
   });
 
   for (const name of runners)
-    test(`${name} is not started by an entry of the allowlist`, async () => {
+    test(`an allowlist entry does not start ${name}`, async () => {
       const { error } = await exec(gateway, { command: `bin/${name} run x` });
       assert.equal(error?.type, "exec.denied");
       assert.equal(existsSync(canary), false);

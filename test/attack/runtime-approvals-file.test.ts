@@ -10,7 +10,7 @@ import { dispose, openclaw, operator, startGateway, type TestGateway, type Wire 
 
 const open = { version: 1, defaults: { security: "full", ask: "off" }, agents: {} };
 
-describe("a file that is none", () => {
+describe("an invalid approvals file", () => {
   let gateway: TestGateway;
   let path: string;
   before(async () => {
@@ -46,7 +46,7 @@ describe("a file that is none", () => {
       ),
   };
   for (const [shape, make] of Object.entries(shapes))
-    test(`${shape}: no command runs, and it is said why`, { timeout: 300_000 }, async () => {
+    test(`${shape}: no command runs, and the error says why`, { timeout: 300_000 }, async () => {
       rmSync(path, { recursive: true, force: true });
       rmSync(join(gateway.workspace, "ran"), { force: true });
       make();
@@ -57,21 +57,21 @@ describe("a file that is none", () => {
       assert.equal(existsSync(join(gateway.workspace, "ran")), false);
     });
 
-  test("a word nobody knows is the strictest one", async () => {
+  test("an unknown value counts as the strictest one", async () => {
     rmSync(path, { recursive: true, force: true });
     writeApprovals(gateway.state, { defaults: { security: "everything", ask: "never" } });
     assert.equal((await exec(gateway, { command: "touch ran" })).error?.type, "exec.denied");
     assert.equal(existsSync(join(gateway.workspace, "ran")), false);
   });
 
-  test("mended, commands run again without a restart", async () => {
+  test("commands run again without a restart once the file is repaired", async () => {
     rmSync(path, { recursive: true, force: true });
     writeApprovals(gateway.state, {});
     assert.equal((await exec(gateway, { command: "touch ran" })).details["status"], "completed");
   });
 });
 
-describe("changes at the same time", () => {
+describe("concurrent changes", () => {
   let gateway: TestGateway;
   let wire: Wire;
   before(async () => {
@@ -90,13 +90,13 @@ describe("changes at the same time", () => {
     readonly file: { readonly agents?: Record<string, { readonly allowlist?: { readonly pattern: string }[] }> };
   }
   const patterns = (): string[] => {
-    const { agents } = readApprovals(gateway.state) as unknown as Snapshot["file"];
+    const { agents } = readApprovals(gateway.state) as Snapshot["file"];
     return Object.values(agents ?? {}).flatMap(({ allowlist = [] }) => allowlist.map(({ pattern }) => pattern));
   };
   /** As a page does: read, add, write, and again when somebody was faster. */
   async function addByWire(pattern: string): Promise<void> {
     for (;;) {
-      const { hash, file } = (await wire.request("exec.approvals.get", {})).payload as unknown as Snapshot;
+      const { hash, file } = await wire.call("exec.approvals.get", {});
       const other = file.agents?.["other"] ?? {};
       const allowlist = [...(other.allowlist ?? []), { pattern }];
       const next = { ...file, agents: { ...file.agents, other: { ...other, allowlist } } };
@@ -125,7 +125,7 @@ describe("changes at the same time", () => {
     await until(() => existsSync(join(gateway.workspace, name)), Boolean);
   }
 
-  test("page, command line, allow always and the note of a use: all of them are in the file", async () => {
+  test("page, command line, always-allow and usage notes are all in the file", async () => {
     const names = Array.from({ length: 8 }, (_, at) => `n${at}`);
     await Promise.all([
       ...names.map((name) => addByWire(`/opt/wire/${name}`)),

@@ -43,7 +43,7 @@ describe("arguments of exec", () => {
     "100,001 characters": { command: `touch edge #${"x".repeat(100_001 - 12)}` },
   };
   for (const [name, more] of Object.entries(refused))
-    test(`${name}: an error of the caller, and nothing runs`, async () => {
+    test(`${name}: an invalid-request error, and nothing runs`, async () => {
       const { status, error } = await exec(gateway, { command, ...more });
       assert.ok(status >= 400 && status < 500, `${status} ${error?.message}`);
       assert.match(error?.type ?? "", /^(?:tool\.bad-arguments|exec\.)/);
@@ -55,7 +55,7 @@ describe("arguments of exec", () => {
     "10,000 names": Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`NAME_${at}`, "x".repeat(200)])),
     "a value of a megabyte": { BIG: "x".repeat(1_000_000) },
   }))
-    test(`env with ${name}: it runs or it is refused; the gateway stays`, async () => {
+    test(`env with ${name}: runs or is refused, and the gateway keeps answering`, async () => {
       const { status, error, details } = await exec(gateway, { command: "true", env });
       assert.ok(
         status === 200 ? details["status"] === "completed" : status >= 400 && status < 500,
@@ -66,7 +66,7 @@ describe("arguments of exec", () => {
     });
 });
 
-test("the wire and the approvals file do not take a value for good because too much of it is wrong", async () => {
+test("the wire and the approvals file recover from values with very many errors", async () => {
   const strange = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`n${at}`, at]));
   const wire = await operator(gateway);
   for (const [method, params] of Object.entries({
@@ -84,7 +84,7 @@ test("the wire and the approvals file do not take a value for good because too m
 });
 
 describe("keys, bytes and pages of process", () => {
-  test("what is no key and no byte is refused, and what is too much does not hold the gateway", async () => {
+  test("refuses invalid keys and bytes, and very large input does not block the gateway", async () => {
     const { details } = await exec(gateway, { command: "sleep 60", background: true });
     const sessionId = details["sessionId"];
     for (const hex of [["zz"], ["100"], ["-1"], ["0x"], ["1b 03"], ["\u0661"], [""]])
@@ -117,7 +117,7 @@ describe("keys, bytes and pages of process", () => {
     );
     assert.ok(
       answers.some(({ error }) => error?.type === "process.input-full"),
-      "27 MB that nobody reads are not kept",
+      "27 MB of unread output are not kept",
     );
     assert.match((await proc(gateway, { action: "poll", sessionId })).text, /Still running/);
     await proc(gateway, { action: "remove", sessionId });
@@ -146,7 +146,7 @@ describe("keys, bytes and pages of process", () => {
     await proc(gateway, { action: "remove", sessionId });
   });
 
-  test("one line without an end is bounded too", async () => {
+  test("one endless line is bounded too", async () => {
     const { details } = await exec(gateway, {
       command: "head -c 20000000 /dev/zero | tr '\\0' x; sleep 60",
       background: true,
@@ -165,7 +165,7 @@ describe("keys, bytes and pages of process", () => {
   });
 });
 
-describe("output that would steer a terminal", () => {
+describe("output with terminal escape sequences", () => {
   const evil = [
     "\u001b]52;c;Y3VybCBldmlsfHNo\u0007",
     "\u001b]0;title\u0007",
@@ -184,7 +184,7 @@ describe("output that would steer a terminal", () => {
 
   before(() => writeFileSync(join(gateway.workspace, "evil.bin"), `${evil}\nend\n`));
 
-  test("exec, poll, log and the command line give it as plain text", async () => {
+  test("exec, poll, log and the command line return it as plain text", async () => {
     const shown = await exec(gateway, { command: "cat evil.bin" });
     assert.doesNotMatch(shown.text, raw);
     assert.match(shown.text, /end/);
@@ -202,7 +202,7 @@ describe("output that would steer a terminal", () => {
     assert.doesNotMatch(stdout + stderr, raw);
   });
 
-  test("a screen holds what a terminal would show, and none of what it would obey", async () => {
+  test("a screen shows what a terminal would show and executes no sequence", async () => {
     const { details } = await exec(gateway, {
       command: "cat evil.bin; printf '\\nshown'; sleep 60",
       background: true,
@@ -217,7 +217,7 @@ describe("output that would steer a terminal", () => {
     await proc(gateway, { action: "remove", sessionId });
   });
 
-  test("a command line, a folder and an id with sequences come back spelled out in errors and on the card", async () => {
+  test("escapes sequences in a command line, a folder and an id in errors and on the card", async () => {
     const esc = "\u001b]52;c;eA==\u0007\u009b2J";
     const answers = [
       await exec(gateway, { command: "true", workdir: `no${esc}where` }),
@@ -237,7 +237,7 @@ describe("output that would steer a terminal", () => {
   });
 
   const noScript = existsSync("/usr/bin/script") ? false : "script is absent: apt-get install bsdutils";
-  test("a real terminal that calls read on such a file gets no sequence of it", { skip: noScript }, async () => {
+  test("reading such a file in a real terminal prints no escape sequence", { skip: noScript }, async () => {
     // script(1) gives the command a terminal, so that what is shown to a person is what is looked at.
     const { spawnSync } = await import("node:child_process");
     const line = `${process.execPath} ${join(root, "openclaw.mjs")} tools call read path=evil.bin`;
@@ -250,7 +250,7 @@ describe("output that would steer a terminal", () => {
     assert.doesNotMatch(stdout.replaceAll("\r\n", "\n"), raw);
   });
 
-  test("the wire's events hold it as plain text too", async () => {
+  test("events on the wire hold it as plain text too", async () => {
     const wire = await operator(gateway);
     await wire.request("tools.invoke", { tool: "exec", args: { command: "cat evil.bin" } });
     assert.doesNotMatch(

@@ -17,7 +17,7 @@ const idOf = ({ details, text }: Called): string => {
   return String(details["approvalId"]);
 };
 
-describe("a box over the agent's workspace, and the unboxed session beside it", { skip: noBubblewrap }, () => {
+describe("a sandbox over the agent's workspace, and the unsandboxed session beside it", { skip: noBubblewrap }, () => {
   let gateway: TestGateway;
   let home: string;
   before(async () => {
@@ -60,7 +60,7 @@ describe("a box over the agent's workspace, and the unboxed session beside it", 
     for (const name of ["fresh.txt", "planted.txt"]) assert.equal(existsSync(join(home, name)), false, name);
   };
   for (const [who, options] of [["the boxed session", GROUP] as const, ["the unboxed session", undefined] as const]) {
-    test(`${who}: read follows none of the links that lead out`, async () => {
+    test(`${who}: read follows no link that leads out`, async () => {
       for (const path of ["file", "dir/secret.txt", "up", "proc/secret.txt", "chain", "/workspace/file"]) {
         const { status, text } = await call(gateway, "read", { path }, options);
         assert.notEqual(status, 200, `${path}: ${text}`);
@@ -68,7 +68,7 @@ describe("a box over the agent's workspace, and the unboxed session beside it", 
       }
       assert.match((await call(gateway, "read", { path: "real/note.txt" }, options)).text, /mine/);
     });
-    test(`${who}: write and edit change nothing behind a link`, async () => {
+    test(`${who}: write and edit change no file behind a link`, async () => {
       for (const path of ["file", "dangling", "dir/planted.txt", "dir/secret.txt", "up", "chain", "proc/planted.txt"]) {
         await call(gateway, "write", { path, content: "overwritten" }, options);
         await call(gateway, "edit", { path, oldText: CANARY, newText: "edited" }, options);
@@ -80,7 +80,7 @@ describe("a box over the agent's workspace, and the unboxed session beside it", 
         GROUP,
       );
     });
-    test(`${who}: apply_patch adds, changes, moves and deletes nothing behind a link`, async () => {
+    test(`${who}: apply_patch adds, changes, moves and deletes no file behind a link`, async () => {
       const body = (lines: string): string => `*** Begin Patch\n${lines}\n*** End Patch`;
       for (const input of [
         body("*** Add File: dir/planted.txt\n+x"),
@@ -101,7 +101,7 @@ describe("a box over the agent's workspace, and the unboxed session beside it", 
     });
   }
 
-  test("a workdir that is a link leads nowhere the box does not have", async () => {
+  test("a workdir that is a link reaches no folder outside the sandbox", async () => {
     for (const workdir of ["dir", "proc", "/workspace/dir", join(gateway.workspace, "dir"), "real/../dir", "up"]) {
       const { text } = await exec(gateway, { command: "cat secret.txt; touch planted.txt; pwd -P", workdir }, GROUP);
       assert.doesNotMatch(text, new RegExp(CANARY), workdir);
@@ -109,7 +109,7 @@ describe("a box over the agent's workspace, and the unboxed session beside it", 
     }
   });
 
-  test("spellings of /workspace and /agent that climb out", async () => {
+  test("spellings of /workspace and /agent cannot climb out", async () => {
     writeFileSync(join(gateway.state, "notes-of-the-house.txt"), CANARY);
     for (const path of [
       "/workspace/../notes-of-the-house.txt",
@@ -141,39 +141,35 @@ describe("a box over the agent's workspace, and the unboxed session beside it", 
   });
 });
 
-test(
-  "read-only access: /agent shows the agent's workspace and nothing beside it",
-  { skip: noBubblewrap },
-  async (t) => {
-    const gateway = await startGateway({
-      config: { agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "ro", backend: "bubblewrap" } } } },
-    });
-    t.after(() => dispose(gateway));
-    mkdirSync(gateway.workspace, { recursive: true });
-    writeFileSync(join(gateway.workspace, "plan.txt"), "the plan");
-    writeFileSync(join(gateway.state, "beside.txt"), CANARY);
-    symlinkSync(join(gateway.state, "beside.txt"), join(gateway.workspace, "out"));
-    assert.match((await call(gateway, "read", { path: "/agent/plan.txt" })).text, /the plan/);
-    for (const path of [
-      "/agent/../beside.txt",
-      "/agent/out",
-      "/agent/./../beside.txt",
-      "/agent//../beside.txt",
-      "/agent/../workspace/../beside.txt",
-      "/agent/../agent/../beside.txt",
-      "/agent/plan.txt/../../beside.txt",
-      join(gateway.state, "beside.txt"),
-    ]) {
-      const { status, text } = await call(gateway, "read", { path });
-      assert.notEqual(status, 200, path);
-      assert.doesNotMatch(text, new RegExp(CANARY), path);
-    }
-    for (const workdir of ["/agent/..", "/agent/../..", "/agent/out"])
-      assert.doesNotMatch((await exec(gateway, { command: "cat beside.txt; ls", workdir })).text, new RegExp(CANARY));
-    await exec(gateway, { command: "echo x > /agent/plan.txt; echo x > plan2.txt", workdir: "/agent" });
-    assert.equal(readFileSync(join(gateway.workspace, "plan.txt"), "utf8"), "the plan");
-  },
-);
+test("read-only access: /agent shows only the agent's workspace", { skip: noBubblewrap }, async (t) => {
+  const gateway = await startGateway({
+    config: { agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "ro", backend: "bubblewrap" } } } },
+  });
+  t.after(() => dispose(gateway));
+  mkdirSync(gateway.workspace, { recursive: true });
+  writeFileSync(join(gateway.workspace, "plan.txt"), "the plan");
+  writeFileSync(join(gateway.state, "beside.txt"), CANARY);
+  symlinkSync(join(gateway.state, "beside.txt"), join(gateway.workspace, "out"));
+  assert.match((await call(gateway, "read", { path: "/agent/plan.txt" })).text, /the plan/);
+  for (const path of [
+    "/agent/../beside.txt",
+    "/agent/out",
+    "/agent/./../beside.txt",
+    "/agent//../beside.txt",
+    "/agent/../workspace/../beside.txt",
+    "/agent/../agent/../beside.txt",
+    "/agent/plan.txt/../../beside.txt",
+    join(gateway.state, "beside.txt"),
+  ]) {
+    const { status, text } = await call(gateway, "read", { path });
+    assert.notEqual(status, 200, path);
+    assert.doesNotMatch(text, new RegExp(CANARY), path);
+  }
+  for (const workdir of ["/agent/..", "/agent/../..", "/agent/out"])
+    assert.doesNotMatch((await exec(gateway, { command: "cat beside.txt; ls", workdir })).text, new RegExp(CANARY));
+  await exec(gateway, { command: "echo x > /agent/plan.txt; echo x > plan2.txt", workdir: "/agent" });
+  assert.equal(readFileSync(join(gateway.workspace, "plan.txt"), "utf8"), "the plan");
+});
 
 describe("two agents", () => {
   let gateway: TestGateway;
@@ -198,7 +194,7 @@ describe("two agents", () => {
     await dispose(gateway);
   });
 
-  test("none of the actions of process reaches another agent's command, and the answer does not tell that it is there", async () => {
+  test("no action of process reaches another agent's command or reveals that it exists", async () => {
     const { details } = await exec(gateway, { command: "cat", background: true });
     const sessionId = String(details["sessionId"]);
     const args: Record<string, Record<string, unknown>> = {
@@ -228,12 +224,12 @@ describe("two agents", () => {
     await proc(gateway, { action: "remove", sessionId });
   });
 
-  test("a name in the arguments does not make one agent another", async () => {
+  test("an agent name in the arguments does not change the caller", async () => {
     for (const more of [{ agent: "main" }, { agentId: "main" }, { sessionKey: "agent:main:main" }, { session: "main" }])
       assert.equal((await proc(gateway, { action: "list", ...more }, OTHER)).error?.type, "tool.bad-arguments");
   });
 
-  test("only whoever may approve answers; another session's id is of no use to the one that asks", async () => {
+  test("only a client with approval scope answers; another session's id is useless to the asking session", async () => {
     const asked = { body: { sessionKey: "agent:asks:main" } };
     const canary = join(gateway.home, "answered");
     const id = idOf(await exec(gateway, { command: `touch ${canary}` }, asked));
@@ -284,33 +280,29 @@ describe("two agents", () => {
   });
 });
 
-test(
-  "two agents have two boxes: files, processes and sockets of one are not there for the other",
-  { skip: noBubblewrap },
-  async (t) => {
-    const gateway = await startGateway({
-      config: {
-        agents: {
-          defaults: { sandbox: { mode: "all", backend: "bubblewrap", scope: "agent", workspaceAccess: "none" } },
-          list: [{ id: "main", default: true }, { id: "other" }],
-        },
+test("two agents have two sandboxes that share no files, processes or sockets", { skip: noBubblewrap }, async (t) => {
+  const gateway = await startGateway({
+    config: {
+      agents: {
+        defaults: { sandbox: { mode: "all", backend: "bubblewrap", scope: "agent", workspaceAccess: "none" } },
+        list: [{ id: "main", default: true }, { id: "other" }],
       },
-    });
-    t.after(() => dispose(gateway));
-    const OTHER = { body: { sessionKey: "agent:other:main" } };
-    await exec(gateway, { command: `echo ${CANARY} > mine.txt; echo ${CANARY} > /tmp/mine.txt` });
-    const { details } = await exec(gateway, { command: `sh -c 'sleep 300; true' ${CANARY}`, background: true });
-    const seen = await exec(
-      gateway,
-      {
-        command:
-          "cat mine.txt /tmp/mine.txt ../*/mine.txt 2>&1; cat /proc/[0-9]*/cmdline | tr '\\0' ' '; kill -9 -1; true",
-      },
-      OTHER,
-    );
-    assert.doesNotMatch(seen.text.replaceAll(/cat: [^\n]*/g, ""), new RegExp(CANARY));
-    const read = await call(gateway, "read", { path: "mine.txt" }, OTHER);
-    assert.doesNotMatch(read.text, new RegExp(CANARY));
-    assert.match((await proc(gateway, { action: "poll", sessionId: details["sessionId"] })).text, /Still running/);
-  },
-);
+    },
+  });
+  t.after(() => dispose(gateway));
+  const OTHER = { body: { sessionKey: "agent:other:main" } };
+  await exec(gateway, { command: `echo ${CANARY} > mine.txt; echo ${CANARY} > /tmp/mine.txt` });
+  const { details } = await exec(gateway, { command: `sh -c 'sleep 300; true' ${CANARY}`, background: true });
+  const seen = await exec(
+    gateway,
+    {
+      command:
+        "cat mine.txt /tmp/mine.txt ../*/mine.txt 2>&1; cat /proc/[0-9]*/cmdline | tr '\\0' ' '; kill -9 -1; true",
+    },
+    OTHER,
+  );
+  assert.doesNotMatch(seen.text.replaceAll(/cat: [^\n]*/g, ""), new RegExp(CANARY));
+  const read = await call(gateway, "read", { path: "mine.txt" }, OTHER);
+  assert.doesNotMatch(read.text, new RegExp(CANARY));
+  assert.match((await proc(gateway, { action: "poll", sessionId: details["sessionId"] })).text, /Still running/);
+});

@@ -63,7 +63,7 @@ function inTerminal(words: string, typed?: Typed): Promise<string> {
   });
 }
 
-test("a reply, a call of a tool and its result", { skip }, async () => {
+test("a reply, a tool call and its result", { skip }, async () => {
   script = ({ role }) =>
     role === "tool"
       ? say(`the reply ${EVIL} ends`)
@@ -80,7 +80,7 @@ test("an error of the model server", { skip }, async () => {
   script = () => say("hello");
 });
 
-test("a question to the owner, the list of what waits, the session's history and the log", { skip }, async () => {
+test("an approval question, the pending list, the session's history and the log", { skip }, async () => {
   const command = `echo '${EVIL}'`;
   await exec(gateway, { command }, { body: { sessionKey: "agent:asks:main" } });
   await wire.request("no.such.method", { [`x${EVIL}`]: EVIL });
@@ -96,7 +96,7 @@ test("a question to the owner, the list of what waits, the session's history and
     for (const json of ["", " --json"]) assert.doesNotMatch(await inTerminal(`${words}${json}`), obeyed, words + json);
 });
 
-test("a file read as JSON, which leaves some controls as they are", { skip }, async () => {
+test("a file read as JSON, which leaves some control characters unescaped", { skip }, async () => {
   writeFileSync(join(gateway.workspace, "evil.txt"), `${EVIL}\nend`);
   const shown = await inTerminal("tools call read path=evil.txt --json");
   assert.match(shown, /end/);

@@ -22,16 +22,16 @@ import { mirrorFiles } from "../../src/exec/sandbox/mirror.ts";
 import { createSandboxFixture, type SandboxFixture } from "../../src/exec/sandbox.cases.ts";
 import { noBubblewrap } from "../harness/sandbox.ts";
 
-const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 200);
+const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 60);
 const CANARY = "CANARY-025";
 
-interface Ground {
+interface Fixture {
   readonly from: string;
   readonly to: string;
   readonly outside: string;
 }
 
-function lay(context: TestContext): Ground {
+function lay(context: TestContext): Fixture {
   const home = mkdtempSync(join(tmpdir(), "mirror-"));
   context.after(() => rmSync(home, { recursive: true, force: true }));
   const [from, to, outside] = ["from", "to", "outside"].map((name) => join(home, name)) as [string, string, string];
@@ -43,13 +43,13 @@ function lay(context: TestContext): Ground {
   return { from, to, outside };
 }
 
-const untouched = ({ outside }: Ground): void => {
+const untouched = ({ outside }: Fixture): void => {
   assert.deepEqual(readdirSync(outside), ["secret"]);
   assert.equal(readFileSync(join(outside, "secret"), "utf8"), CANARY);
 };
 
 test("SBX-025 does not follow links in the target, above a name or in its place", async (context) => {
-  const plants: Record<string, (setup: Ground) => void> = {
+  const plants: Record<string, (setup: Fixture) => void> = {
     "a parent that leads out": ({ to, outside }) => symlinkSync(outside, join(to, "skills")),
     "a parent that leads to a folder inside": ({ to }) => {
       mkdirSync(join(to, "elsewhere"));
@@ -100,7 +100,7 @@ test("SBX-025 does not read links and hard links in the source", async (context)
   assert.deepEqual(readdirSync(to), ["AGENTS.md"]);
 });
 
-test(`SBX-025 a parent swapped for a link while it is copied: ${rounds} rounds`, async (context) => {
+test(`SBX-025 a parent swapped for a link during the copy: ${rounds} rounds`, async (context) => {
   const setup = lay(context);
   const { from, to, outside } = setup;
   mkdirSync(join(from, "race", "dir"), { recursive: true });
@@ -129,7 +129,7 @@ test(`SBX-025 a parent swapped for a link while it is copied: ${rounds} rounds`,
 });
 
 test(
-  "SBX-025 fills a sandbox with its agent's files, and again, through nothing planted inside",
+  "SBX-025 fills a sandbox with its agent's files, twice, and follows no planted link",
   { skip: noBubblewrap },
   async (t) => {
     const setup = { backend: "bubblewrap", env: process.env, docker: {}, setuid: "" } as const;

@@ -265,7 +265,7 @@ describe("settings that would open the sandbox", { skip: noBubblewrap }, () => {
     });
   }
 
-  test("SBX-012 a set-up command counts only in the owner's config", async () => {
+  test("SBX-012 a setup command counts only in the owner's config", async () => {
     const home = tempHome();
     const workspace = join(home, ".openclaw", "workspace");
     mkdirSync(join(workspace, ".openclaw"), { recursive: true });

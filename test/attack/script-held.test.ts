@@ -17,7 +17,7 @@ import { test } from "node:test";
 import { nodeCopies, nodeStart } from "../../src/exec/policy/hold-node.ts";
 import { describePlan } from "../../src/exec/policy/preview.ts";
 import { startPinned, startPlan } from "../../src/exec/start-plan.ts";
-import { attempt, openGround, type Ground } from "./approval-ground.ts";
+import { attempt, openFixture, type Fixture } from "./approval-fixture.ts";
 
 const skip = process.platform !== "linux" && "without /proc what was compared cannot be held";
 const hasPython = existsSync("/usr/bin/python3");
@@ -65,8 +65,8 @@ const commands = [
   ...(hasPython ? ["python3 tool.py 1 2", "./tool.py", "python3 -u deep/../tool.py", "python3 -I deep/none.py"] : []),
 ];
 
-async function lay(ground: Ground): Promise<string> {
-  const work = join(ground.folder, "work");
+async function lay(fixture: Fixture): Promise<string> {
+  const work = join(fixture.folder, "work");
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(work, name)), { recursive: true });
     writeFileSync(join(work, name), text);
@@ -79,9 +79,9 @@ async function lay(ground: Ground): Promise<string> {
 }
 
 for (const form of ["as written", "by its whole path"]) {
-  test(`scripts say the same held and not held, ${form}`, { skip, timeout: 600_000 }, async (context) => {
-    const ground = await openGround(context, [dirname(process.execPath)]);
-    const work = await lay(ground);
+  test(`scripts behave the same pinned and not pinned, ${form}`, { skip, timeout: 600_000 }, async (context) => {
+    const fixture = await openFixture(context, [dirname(process.execPath)]);
+    const work = await lay(fixture);
     const whole = (command: string): string =>
       command.replace(/(?:\.\.\/work\/|\.\/)?((?:deep\/(?:\.\.\/)?)?\w+\.(?:sh|py|[cm]?js))/, `${work}/$1`);
     let compared = 0;
@@ -91,9 +91,9 @@ for (const form of ["as written", "by its whole path"]) {
       for (const how of ["held", "by path"]) {
         rmSync(join(work, "made.txt"), { force: true });
         rmSync(join(work, "__pycache__"), { recursive: true, force: true });
-        const plan = await ground.plan(command, work);
+        const plan = await fixture.plan(command, work);
         const start = how === "held" ? startPinned : startPlan;
-        const running = await start(ground.deps, plan, { tty: false });
+        const running = await start(fixture.deps, plan, { tty: false, hasInput: false });
         await running.closeInput();
         const { code, signal } = await running.ended;
         const made = existsSync(join(work, "made.txt")) ? readFileSync(join(work, "made.txt"), "utf8") : "";
@@ -107,16 +107,16 @@ for (const form of ["as written", "by its whole path"]) {
       compared += 1;
     }
     context.diagnostic(`${compared} scripts compared`);
-    assert.deepEqual(readdirSync(join(ground.folder, "state", "pins")), []);
+    assert.deepEqual(readdirSync(join(fixture.folder, "state", "pins")), []);
   });
 }
 
-test("the card tells what is only compared", { skip }, async (context) => {
-  const ground = await openGround(context, [dirname(process.execPath)]);
-  const work = await lay(ground);
+test("the card names files that are only compared", { skip }, async (context) => {
+  const fixture = await openFixture(context, [dirname(process.execPath)]);
+  const work = await lay(fixture);
   writeFileSync(join(work, "x.pl"), "print 1");
   const shown = async (command: string): Promise<boolean> => {
-    const card = describePlan(await ground.plan(command, work));
+    const card = describePlan(await fixture.plan(command, work));
     return card.rows.some(({ value }) => value.endsWith("compared again at the start"));
   };
   const held = ["sh plain.sh", "bash bash.sh", "./bash.sh", "node tool.mjs", "./tool.cjs", `sh ${work}/plain.sh`];
@@ -132,24 +132,27 @@ test("the card tells what is only compared", { skip }, async (context) => {
   for (const command of compared) assert.equal(await shown(command), true, command);
 });
 
-test("a held script runs in a terminal too, and is ended as a whole", { skip }, async (context) => {
-  const ground = await openGround(context);
-  const work = await lay(ground);
+test("a pinned script runs in a terminal and is ended with its children", { skip }, async (context) => {
+  const fixture = await openFixture(context);
+  const work = await lay(fixture);
   writeFileSync(join(work, "tty.sh"), `test -t 1 && echo "terminal $0 $PWD"\n`);
-  const { output } = await attempt(ground, await ground.plan("sh tty.sh", work), true);
+  const { output } = await attempt(fixture, await fixture.plan("sh tty.sh", work), true);
   assert.equal(output, `terminal tty.sh ${work}\n[0]`);
   writeFileSync(join(work, "long.sh"), `echo started\nsleep 1000 &\nwait\n`);
-  const running = await startPinned(ground.deps, await ground.plan("sh long.sh", work), { tty: false });
+  const running = await startPinned(fixture.deps, await fixture.plan("sh long.sh", work), {
+    tty: false,
+    hasInput: false,
+  });
   await running.end("killed");
-  assert.deepEqual(readdirSync(join(ground.folder, "state", "pins")), []);
+  assert.deepEqual(readdirSync(join(fixture.folder, "state", "pins")), []);
 });
 
 test(
   "Python finds its environment, with a terminal and without",
   { skip: skip || !hasPython || !existsSync("/bin/bash") },
   async (context) => {
-    const ground = await openGround(context);
-    const work = await lay(ground);
+    const fixture = await openFixture(context);
+    const work = await lay(fixture);
     mkdirSync(join(work, "env", "bin"), { recursive: true });
     symlinkSync("/usr/bin/python3", join(work, "env", "bin", "python3"));
     writeFileSync(join(work, "env", "pyvenv.cfg"), "home = /usr/bin\ninclude-system-site-packages = false\n");
@@ -157,22 +160,22 @@ test(
     chmodSync(join(work, "where.py"), 0o755);
     for (const command of ["./where.py", "env/bin/python3 ./where.py"]) {
       for (const tty of [false, true]) {
-        const { output } = await attempt(ground, await ground.plan(command, work), tty);
+        const { output } = await attempt(fixture, await fixture.plan(command, work), tty);
         assert.equal(output, `${work}/env ['./where.py']\n[0]`, `${command} ${tty}`);
       }
     }
   },
 );
 
-test("an older Node, without hooks of today, runs the held bytes too", { skip }, async (context) => {
-  const ground = await openGround(context);
-  const work = await lay(ground);
-  const at = (name: string): string => join(ground.folder, name);
+test("an older Node without current hooks runs the pinned bytes", { skip }, async (context) => {
+  const fixture = await openFixture(context);
+  const work = await lay(fixture);
+  const at = (name: string): string => join(fixture.folder, name);
   writeFileSync(at("older.cjs"), `delete require("node:module").registerHooks;`);
   for (const name of ["tool.mjs", "tool.cjs", "undetected.js"]) {
     const file = { path: join(work, name), real: join(work, name), device: "", inode: "" };
-    for (const copy of Object.values(nodeCopies(ground.folder))) writeFileSync(copy, files[name] ?? "");
-    writeFileSync(at("start.cjs"), nodeStart(ground.folder, { file }));
+    for (const copy of Object.values(nodeCopies(fixture.folder))) writeFileSync(copy, files[name] ?? "");
+    writeFileSync(at("start.cjs"), nodeStart(fixture.folder, { file }));
     const plain = spawnSync(process.execPath, [name, "1"], { cwd: work, encoding: "utf8" });
     writeFileSync(join(work, name), "throw new Error('opened by its path')");
     const options = { cwd: work, encoding: "utf8" } as const;

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { describePlan } from "../../src/exec/policy/preview.ts";
-import { attempt, openGround } from "./approval-ground.ts";
+import { attempt, openFixture } from "./approval-fixture.ts";
 
 const skip = process.platform !== "linux" && "without /proc what was compared cannot be held";
 
-test("a script without a first line of its own runs as it was allowed", { skip }, async (context) => {
-  const ground = await openGround(context);
-  const work = join(ground.folder, "work");
+test("a script without a shebang line runs as it was allowed", { skip }, async (context) => {
+  const fixture = await openFixture(context);
+  const work = join(fixture.folder, "work");
   mkdirSync(work);
   const lay = (name: string, text: string | Buffer): void => {
     writeFileSync(join(work, name), text);
@@ -24,15 +24,15 @@ test("a script without a first line of its own runs as it was allowed", { skip }
     ["nice ./plain one", `allowed ${work}/plain one\n[0]`],
     [`${work}/plain one`, `allowed ${work}/plain one\n[0]`],
   ] as const) {
-    const plan = await ground.plan(command, work);
-    assert.equal((await attempt(ground, plan)).output, said, command);
+    const plan = await fixture.plan(command, work);
+    assert.equal((await attempt(fixture, plan)).output, said, command);
     const shell = describePlan(plan).rows.filter(({ value }) => /^\/(?:usr\/)?bin\/sh\b/.test(value));
     assert.equal(shell.length, 1, command);
   }
   // Its first line is no command, as for any shell; the next one is.
-  assert.match((await attempt(ground, await ground.plan("./marked", work))).output, /not found\nallowed\n\[0\]$/);
-  const plan = await ground.plan("./plain", work);
+  assert.match((await attempt(fixture, await fixture.plan("./marked", work))).output, /not found\nallowed\n\[0\]$/);
+  const plan = await fixture.plan("./plain", work);
   lay("plain", "echo other\n");
-  assert.equal((await attempt(ground, plan)).code, "approval.changed");
-  assert.deepEqual(readdirSync(join(ground.folder, "state", "pins")), []);
+  assert.equal((await attempt(fixture, plan)).code, "approval.changed");
+  assert.deepEqual(readdirSync(join(fixture.folder, "state", "pins")), []);
 });

@@ -7,10 +7,10 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 
 import type { Plan } from "../../src/exec/policy/plan.ts";
-import { attempt, openGround, type Ground } from "./approval-ground.ts";
+import { attempt, openFixture, type Fixture } from "./approval-fixture.ts";
 
 // The full run is 10,000 rounds; every push takes a part of it.
-const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 40);
+const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 15);
 const skip = process.platform !== "linux" && "without /proc what was compared cannot be held";
 const node = dirname(process.execPath);
 const hasPython = existsSync("/usr/bin/python3");
@@ -28,24 +28,24 @@ const written: Readonly<Record<string, (text: string, harm: string) => string>> 
 /** How each is started. */
 const commands = ["sh run.sh", "./tool", ...(hasPython ? ["python3 run.py"] : []), "node run.mjs", "bash work/run.sh"];
 
-async function lay(context: TestContext): Promise<{ ground: Ground; plans: Plan[] }> {
-  const ground = await openGround(context, [node]);
-  const at = (name: string): string => join(ground.folder, name);
+async function lay(context: TestContext): Promise<{ fixture: Fixture; plans: Plan[] }> {
+  const fixture = await openFixture(context, [node]);
+  const at = (name: string): string => join(fixture.folder, name);
   for (const kind of ["good", "evil"]) {
     mkdirSync(at(`scripts.${kind}`));
     for (const [name, text] of Object.entries(written)) {
-      writeFileSync(at(`scripts.${kind}/${name}`), text(kind, ground.canary));
+      writeFileSync(at(`scripts.${kind}/${name}`), text(kind, fixture.canary));
       chmodSync(at(`scripts.${kind}/${name}`), 0o755);
     }
   }
   cpSync(at("scripts.good"), at("work"), { recursive: true });
   cpSync(at("scripts.evil"), at("work.evil"), { recursive: true });
   for (const name of Object.keys(written)) linkSync(at(`work/${name}`), at(`work/${name}.second`));
-  return { ground, plans: [] };
+  return { fixture, plans: [] };
 }
 
 /** A file that another one takes the place of is another file: what was linked must be what was asked about. */
-function linkGood({ folder }: Ground): void {
+function linkGood({ folder }: Fixture): void {
   for (const name of Object.keys(written)) {
     rmSync(join(folder, "work", name));
     linkSync(join(folder, "scripts.good", name), join(folder, "work", name));
@@ -62,13 +62,13 @@ const kinds: Readonly<Record<string, string>> = {
 
 for (const [kind, what] of Object.entries(kinds)) {
   test(`scripts, ${what}: ${rounds} rounds`, { skip, timeout: 3_600_000 }, async (context) => {
-    const { ground, plans } = await lay(context);
-    if (kind !== "script-rewrite" && kind !== "script-parent") linkGood(ground);
+    const { fixture, plans } = await lay(context);
+    if (kind !== "script-rewrite" && kind !== "script-parent") linkGood(fixture);
     for (const command of commands) {
-      const cwd = command.includes("work/") ? ground.folder : join(ground.folder, "work");
-      plans.push(await ground.plan(command, cwd));
+      const cwd = command.includes("work/") ? fixture.folder : join(fixture.folder, "work");
+      plans.push(await fixture.plan(command, cwd));
     }
-    const racer = spawn(process.execPath, [join(import.meta.dirname, "approval-racer.ts"), kind, ground.folder], {
+    const racer = spawn(process.execPath, [join(import.meta.dirname, "approval-racer.ts"), kind, fixture.folder], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const seen = new Map<string, number>();
@@ -80,12 +80,12 @@ for (const [kind, what] of Object.entries(kinds)) {
       for (; done < rounds || (done < rounds * 25 && !isRace()); done += 1) {
         const plan = plans[done % plans.length];
         assert.ok(plan !== undefined);
-        const { code, output } = await attempt(ground, plan);
+        const { code, output } = await attempt(fixture, plan);
         seen.set(code, (seen.get(code) ?? 0) + 1);
-        if (!existsSync(ground.canary) && (code !== "ran" || output === "good\n[0]")) continue;
+        if (!existsSync(fixture.canary) && (code !== "ran" || output === "good\n[0]")) continue;
         escapes += 1;
         context.diagnostic(`escaped: ${plan.command} ${output.slice(0, 400)}`);
-        rmSync(ground.canary, { force: true });
+        rmSync(fixture.canary, { force: true });
       }
       assert.equal(racer.exitCode, null, "the racer ran to the end");
     } finally {

@@ -132,8 +132,7 @@ describe("a command line with a secret", () => {
     assertHidden(tools, "tool events");
 
     // What a person wrote stays as they wrote it: only the calls are command lines.
-    const { messages } = (await wire.request("chat.history", { sessionKey: "main", limit: 1000 }))
-      .payload as unknown as { messages: { role: string }[] };
+    const { messages } = await wire.call("chat.history", { sessionKey: "main", limit: 1000 });
     const own = messages.filter(({ role }) => role !== "user");
     assert.ok(own.length >= 2 * lines.length);
     assertHidden(own, "chat.history");
@@ -160,13 +159,13 @@ describe("a command line with a secret", () => {
     assert.ok(rows.length >= 2 * lines.length);
     assertHidden(rows, "openclaw sessions export");
 
-    const tool = await wire.request("tools.invoke", {
+    const tool = await wire.call("tools.invoke", {
       tool: "sessions_history",
       args: { sessionKey: "main", limit: 1000, includeTools: true },
     });
-    const { result } = tool.payload as unknown as { result: { details: { messages: { role: string }[] } } };
+    const read = tool.result.details as { messages: { role: string }[] };
     assertHidden(
-      result.details.messages.filter(({ role }) => role !== "user"),
+      read.messages.filter(({ role }) => role !== "user"),
       "sessions_history",
     );
     for (const { sessionId } of (await proc(gateway, { action: "list" })).details["sessions"] as {
@@ -175,23 +174,20 @@ describe("a command line with a secret", () => {
       await proc(gateway, { action: "remove", sessionId });
   });
 
-  test("is shown to the owner who decides, and without the secret once that is done", async () => {
+  test("is shown to the owner who decides, and without the secret afterwards", async () => {
     const command = `echo hi --password ${S}`;
     const asked = await exec(gateway, { command }, { body: { sessionKey: "agent:careful:main" } });
     assert.equal(asked.details["status"], "approval-pending", asked.text);
     const id = asked.details["approvalId"];
-    const { pending } = (await wire.request("exec.approvals.pending", {})).payload as unknown as {
-      pending: { request: { command: string } }[];
-    };
+    const { pending } = await wire.call("exec.approvals.pending", {});
     assert.deepEqual(
       pending.map(({ request }) => request.command),
       [command],
     );
     await wire.request("exec.approval.resolve", { id, decision: "deny" });
     const recent = await until(
-      async () =>
-        (await wire.request("exec.approvals.pending", { recent: 10 })).payload as unknown as { recent: object[] },
-      (answer) => answer.recent.length > 0,
+      () => wire.call("exec.approvals.pending", { recent: 10 }),
+      (answer) => (answer.recent ?? []).length > 0,
     );
     assertHidden(recent, "answered approvals");
     assertHidden(await linesOf(wire, "agent:careful:main"), "system events");
@@ -201,7 +197,7 @@ describe("a command line with a secret", () => {
   });
 });
 
-test("known secrets that were said are masked in every view of the session, also where a text is cut off", async () => {
+test("masks known secrets in every view of the session, also where a text is cut off", async () => {
   const values = Object.values(KNOWN);
   const words = `${"y".repeat(15_990)}${values[0] ?? ""} and ${values.join(" ")}`;
   await chat(wire, "agent:main:said", words, "said-1");
@@ -223,7 +219,7 @@ test("known secrets that were said are masked in every view of the session, also
   assertHidden(exported.stdout, "openclaw sessions export", values);
 });
 
-test("the environment's secrets stay masked after a setting was overridden", async () => {
+test("keeps the environment's secrets masked after a setting is overridden", async () => {
   await chat(wire, "main", "/debug set logging.level info", "debug-1");
   writeFileSync(join(gateway.workspace, "leak.txt"), Object.values(KNOWN).join("\n"));
   const { text } = await exec(gateway, { command: "cat leak.txt" });
@@ -231,7 +227,7 @@ test("the environment's secrets stay masked after a setting was overridden", asy
   await chat(wire, "main", "/debug reset", "debug-2");
 });
 
-test("config.get hides what repeats a secret, by reference, inside longer texts and written out", async () => {
+test("config.get hides values that repeat a secret, by reference, inside longer texts and literally", async () => {
   const before = readFileSync(configFile(gateway), "utf8");
   const base = JSON.parse(before) as { models: { providers: object } } & Record<string, unknown>;
   const written = {
@@ -251,16 +247,11 @@ test("config.get hides what repeats a secret, by reference, inside longer texts 
   };
   writeFileSync(configFile(gateway), JSON.stringify(written, null, 2));
   const secrets = ["telegram-canary", "ghpat-canary", "written-canary"];
-  const answer = (await wire.request("config.get", {})).payload as unknown as {
-    valid: boolean;
-    issues: unknown;
-    raw: string;
-    hash: string;
-    config: { session: { identityLinks: unknown } };
-  };
+  const answer = await wire.call("config.get", {});
   assert.deepEqual([answer.valid, answer.issues], [true, []]);
   assertHidden(answer, "config.get", secrets);
-  assert.deepEqual(answer.config.session.identityLinks, { a: ["__OPENCLAW_REDACTED__"], b: ["plain"] });
+  const { session } = answer.config as { session: Record<string, unknown> };
+  assert.deepEqual(session["identityLinks"], { a: ["__OPENCLAW_REDACTED__"], b: ["plain"] });
   const tool = await wire.request("tools.invoke", { tool: "gateway", args: { action: "config.get" } });
   assertHidden(tool, "the gateway tool", secrets);
   for (const path of [[], ["session"], ["channels"], ["models"], ["ui"], ["env"]])
@@ -271,7 +262,7 @@ test("config.get hides what repeats a secret, by reference, inside longer texts 
     );
   // What was hidden comes back as it was written, from either form a client sends.
   for (const raw of [answer.raw, JSON.stringify(answer.config)]) {
-    const { hash } = (await wire.request("config.get", {})).payload as unknown as { hash: string };
+    const { hash } = await wire.call("config.get", {});
     const saved = await wire.request("config.set", { raw, baseHash: hash });
     assert.equal(saved.ok, true, JSON.stringify(saved.error));
     assert.deepEqual(JSON.parse(readFileSync(configFile(gateway), "utf8")), JSON.parse(JSON.stringify(written)));

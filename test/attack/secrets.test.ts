@@ -44,7 +44,7 @@ const encoded = [
   Buffer.from(secret).toString("hex"),
 ];
 
-test("SEC-007 a known secret in a result is masked, also encoded", async () => {
+test("SEC-007 masks a known secret in a result, also when it is encoded", async () => {
   writeFileSync(join(gateway.workspace, "leak.txt"), `${encoded.join("\n")}\n${secret}-env ${gateway.token}\n`);
   const { status, body } = await invoke(gateway, "read", { path: "leak.txt" });
   assert.equal(status, 200);
@@ -54,7 +54,7 @@ test("SEC-007 a known secret in a result is masked, also encoded", async () => {
   assert.ok(!text.includes(Buffer.from(secret).toString("base64").slice(4, 30)), "also inside a longer encoded text");
 });
 
-test("SEC-007 the forms that everyday programs write are masked too, also broken over lines", async () => {
+test("SEC-007 masks the encodings that everyday programs write, also broken over lines", async () => {
   const hex = Buffer.from(secret).toString("hex");
   const base64 = Buffer.from(`${secret}-model`).toString("base64");
   const forms = [
@@ -104,10 +104,10 @@ test("SEC-005 status, health, config views and logs show no fragment", async () 
 });
 
 test("config.get hides secrets and nothing else", async () => {
-  const { config } = (await admin.request("config.get", {})).payload as unknown as {
+  const { config } = (await admin.call("config.get", {})) as {
     config: {
       channels: { telegram: { botToken: string } };
-      models: { providers: { fake: { apiKey: string; baseUrl: string } } };
+      models: { providers: { fake: Record<string, unknown> } };
     };
   };
   assert.equal(config.channels.telegram.botToken, "__OPENCLAW_REDACTED__");
@@ -117,7 +117,7 @@ test("config.get hides secrets and nothing else", async () => {
   );
 });
 
-test("SEC-008 SEC-009 a redaction pattern that could hang is refused at load, with its path", async () => {
+test("SEC-008 SEC-009 refuses a redaction pattern that could hang at load, with its path", async () => {
   const home = tempHome();
   mkdirSync(join(home, ".openclaw"));
   writeFileSync(
@@ -129,7 +129,7 @@ test("SEC-008 SEC-009 a redaction pattern that could hang is refused at load, wi
   assert.match(stderr, /logging\.redactPatterns/);
 });
 
-test("SEC-012 nothing dumps the process: no flag asks for it and a kill leaves no file", async () => {
+test("SEC-012 no flag requests a core dump, and a kill leaves no file", async () => {
   const own = await startGateway();
   const command = readFileSync(`/proc/${own.pid}/cmdline`, "utf8").replaceAll("\0", " ");
   assert.doesNotMatch(command, /heapsnapshot|--report|heap-prof|abort-on-uncaught/);
@@ -141,11 +141,11 @@ test("SEC-012 nothing dumps the process: no flag asks for it and a kill leaves n
   await dispose(own);
 });
 
-test("SEC-014 control and direction characters are shown, not obeyed", () => {
+test("SEC-014 shows control and direction characters as text", () => {
   assert.equal(visible("a\u001b[2J\nb\u202ec\u200bd"), "a\\u{1b}[2J\\u{a}b\\u{202e}c\\u{200b}d");
 });
 
-test("SEC-001 what looks like a credential is masked without being known", () => {
+test("SEC-001 masks text that looks like a credential", () => {
   const mask = createMask();
   const words = [
     "sk-proj-abcdefghijklmnopqrstuvwx",
@@ -160,7 +160,7 @@ test("SEC-001 what looks like a credential is masked without being known", () =>
   assert.equal(mask("nothing secret: task-list, sketch-book, ghost"), "nothing secret: task-list, sketch-book, ghost");
 });
 
-test("SEC-008 masking a megabyte of bait takes no longer than the bytes warrant", () => {
+test("SEC-008 masks a megabyte of near-matches in linear time", () => {
   const bait = `${"a".repeat(1_000_000)}! sk-${"a-".repeat(100_000)}`;
   assert.equal(typeof createMask([secret])(bait), "string");
 });

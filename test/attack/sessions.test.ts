@@ -25,7 +25,7 @@ interface ToolAnswer {
 const call = async (tool: string, args: object, sessionKey?: string): Promise<ToolAnswer> =>
   (await invoke(gateway, tool, args, { body: sessionKey === undefined ? {} : { sessionKey } })).body as ToolAnswer;
 
-test("SES-004 the sessions of another agent are not listed and not read", async () => {
+test("SES-004 does not list or read the sessions of another agent", async () => {
   const listed = await call("sessions_list", {});
   assert.deepEqual(listed.result?.details.sessions.map(({ key }) => key).sort(), [
     "agent:main:main",
@@ -36,29 +36,25 @@ test("SES-004 the sessions of another agent are not listed and not read", async 
 });
 
 test("SES-002 nor by session id", async () => {
-  const { sessions } = (await admin.request("sessions.list", {})).payload as unknown as {
-    sessions: { key: string; sessionId: string }[];
-  };
+  const { sessions } = await admin.call("sessions.list", {});
   const id = sessions.find(({ key }) => key === "agent:other:main")?.sessionId ?? "";
   assert.ok(id.length > 10);
   assert.equal((await call("sessions_history", { sessionKey: id })).error?.details?.code, "session.unknown");
   assert.equal((await call("session_status", { sessionKey: id })).error?.details?.code, "session.unknown");
 });
 
-test("SES-003 a sub-agent may not set its parent's model", async () => {
+test("SES-003 a subagent cannot set its parent's model", async () => {
   const tried = await call(
     "session_status",
     { sessionKey: "agent:main:main", model: "openai/gpt-5.2" },
     "agent:main:subagent:child",
   );
   assert.equal(tried.ok, false);
-  const { sessions } = (await admin.request("sessions.list", {})).payload as unknown as {
-    sessions: { key: string; modelOverride?: string }[];
-  };
+  const { sessions } = await admin.call("sessions.list", {});
   assert.equal(sessions.find(({ key }) => key === "agent:main:main")?.modelOverride, undefined);
 });
 
-test("SES-015 a key that is no key is refused by its grammar", async () => {
+test("SES-015 refuses a malformed session key", async () => {
   for (const key of [
     "agent:main:../../x",
     "agent:main:a\u0000b",
@@ -73,7 +69,7 @@ test("SES-015 a key that is no key is refused by its grammar", async () => {
   }
 });
 
-test("POL-014 refuses numbers out of range and text that is not plainly a number", async () => {
+test("POL-014 refuses numbers out of range and text that is not a number", async () => {
   for (const limit of [-1, 0, "many", "-1", "0x10", "1e9", " 30", "", true, [30], { limit: 30 }]) {
     assert.equal(
       (await call("sessions_list", { limit })).error?.details?.code,
@@ -85,7 +81,7 @@ test("POL-014 refuses numbers out of range and text that is not plainly a number
     assert.equal((await call("sessions_list", { limit })).ok, true, String(limit));
 });
 
-test("POL-015 huge, broken and doubled arguments are refused before anything happens", async () => {
+test("POL-015 refuses huge, malformed and duplicate arguments before any effect", async () => {
   assert.equal((await call("write", { path: "a.txt", content: "\ud800" })).error?.details?.code, "tool.bad-arguments");
   const doubled = await fetch(`${gateway.url}/tools/invoke`, {
     method: "POST",
@@ -95,7 +91,7 @@ test("POL-015 huge, broken and doubled arguments are refused before anything hap
   assert.equal(doubled.status, 400);
 });
 
-test("POL-016 fields that only the house may set are refused", async () => {
+test("POL-016 refuses fields that only the gateway may set", async () => {
   const answer = await call("write", { path: "a.txt", content: "x", approved: true });
   assert.match(answer.error?.message ?? "", /has no parameter "approved"/);
 });

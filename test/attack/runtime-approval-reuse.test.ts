@@ -1,4 +1,4 @@
-// Doors that could make one yes into another: rules changed by who may not answer, files nobody holds, halves of secrets.
+// Attempts to use one approval for something else: rules changed by clients without the right, replaced files, split secrets.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -19,15 +19,13 @@ const idOf = ({ details, text }: Called): string => {
 
 async function noticeOf(wire: Wire, id: string): Promise<string> {
   const look = async (): Promise<string | undefined> => {
-    const { payload } = await wire.request("system-events.list", { sessionKey: MAIN });
-    return (payload as unknown as { events: { text: string }[] }).events
-      .map(({ text }) => text)
-      .find((text) => text.includes(id));
+    const payload = await wire.call("system-events.list", { sessionKey: MAIN });
+    return payload.events.map(({ text }) => text).find((text) => text.includes(id));
   };
   return (await until(look, (text) => text !== undefined)) ?? "";
 }
 
-describe("commands on the gateway's host that need a yes", () => {
+describe("commands on the gateway's host that need approval", () => {
   let gateway: TestGateway;
   let wire: Wire;
   let member: Wire;
@@ -62,21 +60,21 @@ describe("commands on the gateway's host that need a yes", () => {
     "host=default",
     "HOST=Sandbox",
   ]) {
-    test(`APR-018 a client that may only write does not change the rules: /exec ${word}`, async () => {
+    test(`APR-018 a client with write scope cannot change the rules: /exec ${word}`, async () => {
       assert.match(await told(member, `/exec ${word}`), /may answer approvals/);
       idOf(await exec(gateway, { command: `touch ${inside("loosened")}` }));
       assert.equal(existsSync(inside("loosened")), false);
     });
   }
 
-  test("APR-018 nor inside a message with a command, nor by !", async () => {
+  test("APR-018 nor inside a message with a command, nor with !", async () => {
     await told(member, `/exec security=full ask=off ! touch ${inside("inline")}`);
     assert.match(await told(member, `! touch ${inside("bang")}`), /approve/);
     assert.deepEqual([existsSync(inside("inline")), existsSync(inside("bang"))], [false, false]);
   });
 
   for (const level of ["on", "ask", "full"]) {
-    test(`APR-018 nor leaves the sandbox: /elevated ${level}`, async () => {
+    test(`APR-018 nor leave the sandbox: /elevated ${level}`, async () => {
       assert.match(await told(member, `/elevated ${level}`), /may answer approvals/);
     });
   }
@@ -89,14 +87,14 @@ describe("commands on the gateway's host that need a yes", () => {
     ["exec.approval.resolve", { id: "00000000", decision: "allow-always" }],
     ["config.patch", { raw: '{"tools":{"exec":{"security":"full"}}}', baseHash: "x" }],
   ] as const) {
-    test(`APR-018 nor by ${method}`, async () => {
+    test(`APR-018 nor with ${method}`, async () => {
       const answer = await member.request(method, params);
       assert.equal(answer.ok, false);
       assert.match(answer.error?.message ?? "", /missing scope/);
     });
   }
 
-  test("APR-005 a script behind many other words is held like any other", async () => {
+  test("APR-005 pins a script that follows many other arguments", async () => {
     writeFileSync(inside("deploy.sh"), "true\n");
     const words = Array.from({ length: 40 }, (_, at) => `w${at}`).join(" ");
     const id = idOf(await exec(gateway, { command: `echo ${words}; bash deploy.sh` }));
@@ -106,14 +104,14 @@ describe("commands on the gateway's host that need a yes", () => {
     assert.equal(existsSync(inside("script-evil")), false);
   });
 
-  test("APR-005 more files than can be held are not asked about", async () => {
+  test("APR-005 refuses a command with more files than can be pinned", async () => {
     const names = Array.from({ length: 70 }, (_, at) => `many-${at}.sh`);
     for (const name of names) writeFileSync(inside(name), "true\n");
     const refused = await exec(gateway, { command: `bash ${names.join(" ")}; true` });
     assert.equal(refused.error?.type, "approval.too-many-files");
   });
 
-  test("APR-024 an id of a waiting approval, its beginning or none of it, from the wire, cannot be borrowed", async () => {
+  test("APR-024 a client cannot reuse the id of a pending approval, its prefix or an empty id", async () => {
     const id = idOf(await exec(gateway, { command: `touch ${inside("borrowed")}` }));
     for (const given of [id, id.slice(0, 8), `${id}x`, id.toUpperCase()]) {
       const asked = await wire.request("exec.approval.request", { id: given, command: "true", timeoutMs: 200 });
@@ -129,7 +127,7 @@ describe("commands on the gateway's host that need a yes", () => {
   });
 
   for (const decision of ["ALLOW-ONCE", "allow_once", "yes", "", "allow-once\n", "__proto__"]) {
-    test(`APR-025 ${JSON.stringify(decision)} is no decision`, async () => {
+    test(`APR-025 ${JSON.stringify(decision)} is not a decision`, async () => {
       const id = idOf(await exec(gateway, { command: `touch ${inside("word")}` }));
       assert.equal((await wire.request("exec.approval.resolve", { id, decision })).ok, false);
       assert.equal(existsSync(inside("word")), false);
@@ -155,7 +153,7 @@ describe("commands on the gateway's host that need a yes", () => {
     { env: ["A=B"] },
     { env: { A: 1 } },
   ]) {
-    test(`POL-014 POL-016 exec with ${JSON.stringify(args)} is refused, nothing runs`, async () => {
+    test(`POL-014 POL-016 refuses exec with ${JSON.stringify(args)}, and nothing runs`, async () => {
       const { error } = await exec(gateway, { command: `touch ${inside("shape")}`, ...args });
       assert.equal(error?.type, "tool.bad-arguments");
       assert.equal(existsSync(inside("shape")), false);
@@ -169,7 +167,7 @@ describe("commands on the gateway's host that need a yes", () => {
     ["a file", "/etc/passwd"],
     ["a loop of links", "loop/inside"],
   ] as const) {
-    test(`a workdir that is ${name} is a plain refusal`, async () => {
+    test(`refuses a workdir that is ${name}`, async () => {
       if (!existsSync(inside("loop-made"))) {
         symlinkSync("loop", inside("loop"));
         writeFileSync(inside("loop-made"), "");
@@ -179,19 +177,18 @@ describe("commands on the gateway's host that need a yes", () => {
     });
   }
 
-  test("SEC-004 the trail of approvals holds no secret, and nothing that could be run again", async () => {
+  test("SEC-004 the approval history holds no secret and nothing that could run again", async () => {
     const id = idOf(await exec(gateway, { command: `echo ${gateway.token}`, env: { NOTE: gateway.token } }));
     await wire.request("exec.approval.resolve", { id, decision: "deny" });
-    const { payload } = await wire.request("exec.approvals.pending", { recent: 50 });
-    const { recent } = payload as unknown as { recent: { id: string; body?: unknown }[] };
+    const { recent = [] } = await wire.call("exec.approvals.pending", { recent: 50 });
     const kept = recent.find((one) => one.id === id);
-    assert.ok(kept !== undefined && kept.body === undefined);
+    assert.ok(kept !== undefined && !("body" in kept));
     assert.doesNotMatch(JSON.stringify(recent), new RegExp(gateway.token));
     assert.doesNotMatch(await noticeOf(wire, id), new RegExp(gateway.token));
   });
 });
 
-describe("output of commands that run freely", () => {
+describe("output of commands that need no approval", () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startGateway({});
@@ -222,7 +219,7 @@ describe("output of commands that run freely", () => {
     ["answer back", "\\005"],
     ["backspace over text", "safe\\010\\010\\010\\010evil"],
   ] as const) {
-    test(`SEC-010 no control character of ${name} reaches an answer`, async () => {
+    test(`SEC-010 no control character of ${name} reaches a result`, async () => {
       const sessionId = await inBackground(`printf '${bytes}'; echo end`);
       const seen = [
         (await ended(sessionId)).text,
@@ -237,7 +234,7 @@ describe("output of commands that run freely", () => {
   }
 
   for (const length of [150, 185, 195, 205]) {
-    test(`SEC-006 list shows no end of a secret that begins ${length} characters before the end`, async () => {
+    test(`SEC-006 list shows no part of a secret that begins ${length} characters before the cut`, async () => {
       const at = length - gateway.token.length;
       writeFileSync(join(gateway.workspace, `t${length}`), `${gateway.token}${"y".repeat(Math.max(0, at))}`);
       const sessionId = await inBackground(`cat t${length}`);
@@ -248,14 +245,14 @@ describe("output of commands that run freely", () => {
     });
   }
 
-  test("SEC-006 a result cut at its beginning shows no end of a secret", async () => {
+  test("SEC-006 a result cut at its beginning shows no part of a secret", async () => {
     const lines = 200_000 - 10;
     writeFileSync(join(gateway.workspace, "long"), `${"a".repeat(1000)} ${gateway.token}${"y".repeat(lines)}`);
     const { details } = await exec(gateway, { command: "cat long" });
     assert.ok(!String(details["aggregated"]).includes(gateway.token.slice(-8)));
   });
 
-  test("SEC-006 a command that stops in the middle of a secret tells no half of it", async () => {
+  test("SEC-006 a command that stops in the middle of a secret shows no part of it", async () => {
     const half = gateway.token.slice(0, 14);
     writeFileSync(join(gateway.workspace, "half"), half);
     const { text, details } = await exec(gateway, { command: "cat half; sleep 30", yieldMs: 600 });
@@ -274,7 +271,7 @@ describe("output of commands that run freely", () => {
     ["a field of ours", { approved: true }],
     ["the agent of another", { agent: "main" }],
   ] as const) {
-    test(`PRC process with ${name}: refused or sent as text, and the gateway goes on`, async () => {
+    test(`PRC process with ${name}: refused or sent as text, and the gateway keeps answering`, async () => {
       const sessionId = await inBackground("cat", { pty: true });
       const answer = await proc(gateway, { action: "send-keys", sessionId, ...args });
       if (name === "a key of the prototype") assert.match(answer.text, /not a key name/);
@@ -284,13 +281,13 @@ describe("output of commands that run freely", () => {
   }
 
   for (const sessionId of ["", " ", "..", "../runs", "__proto__", "1", "-1", "\u0000", "x".repeat(100_000)]) {
-    test(`PRC-001 ${JSON.stringify(sessionId.slice(0, 20))} is no process, for no action`, async () => {
+    test(`PRC-001 ${JSON.stringify(sessionId.slice(0, 20))} is not a process for any action`, async () => {
       for (const action of ["poll", "log", "screen", "write", "submit", "kill", "clear", "remove"])
         assert.notEqual((await proc(gateway, { action, sessionId, data: "x" })).error, undefined, action);
     });
   }
 
-  test("a hundred thousand variables or megabytes of them are refused, and the gateway goes on", async () => {
+  test("refuses a hundred thousand variables or megabytes of them and keeps answering", async () => {
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`V${at}`, "x".repeat(120)]));
     for (const env of [many, { BIG: "x".repeat(3_000_000) }]) {
       const { error } = await exec(gateway, { command: "true", env });
@@ -313,7 +310,7 @@ describe("output of commands that run freely", () => {
     "BASH_FUNC_x%%",
     "PS4",
   ]) {
-    test(`a variable called ${JSON.stringify(name)} is refused`, async () => {
+    test(`refuses a variable called ${JSON.stringify(name)}`, async () => {
       const { error, text } = await exec(gateway, {
         command: `touch ${join(gateway.workspace, "var")}`,
         env: { [name]: "x" },
@@ -324,12 +321,12 @@ describe("output of commands that run freely", () => {
     });
   }
 
-  test("ten thousand arguments are a command like any other", async () => {
+  test("runs a command with ten thousand arguments", async () => {
     const { text } = await exec(gateway, { command: `printf '%s\\n' ${"a ".repeat(10_000)} | wc -l` });
     assert.match(text, /10000/);
   });
 
-  test("a flood into the background stays readable, and an answer of bounded size", async () => {
+  test("a flood in the background stays readable with a bounded result", async () => {
     const sessionId = await inBackground("yes flood | head -c 30000000");
     await ended(sessionId);
     for (const action of ["poll", "log", "list"])
