@@ -9,6 +9,9 @@ import { root } from "../harness/gateway.ts";
 const tables = [
   { file: "conformance-exec.md", rows: 80 },
   { file: "conformance-automation.md", rows: 120 },
+  { file: "conformance-web.md", rows: 50 },
+  { file: "conformance-browser.md", rows: 85 },
+  { file: "conformance-mcp.md", rows: 55 },
 ] as const;
 
 for (const { file, rows: least } of tables) {

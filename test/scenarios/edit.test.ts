@@ -4,7 +4,7 @@ import { cpSync, globSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 
-import { openGround, outcomeOf } from "../../src/tool/fs/fixture.cases.ts";
+import { openFixture, outcomeOf } from "../../src/tool/fs/fixture.cases.ts";
 
 interface Scenario {
   readonly args: Record<string, unknown>;
@@ -16,14 +16,14 @@ const folder = join(import.meta.dirname, "edit");
 
 for (const name of readdirSync(folder).toSorted()) {
   test(`edit ${name}`, async () => {
-    const ground = openGround();
-    after(() => ground.close());
+    const fixture = openFixture();
+    after(() => fixture.close());
     const { args, fails = "ok", says = "" } = JSON.parse(readFileSync(join(folder, name, "call.json"), "utf8")) as Scenario;
-    const workspace = join(ground.home, "scenario");
+    const workspace = join(fixture.home, "scenario");
     cpSync(join(folder, name, "input"), workspace, { recursive: true });
-    const { code, said } = await outcomeOf(ground.use("edit", args, { workspace }));
-    assert.equal(code, fails, said);
-    assert.ok(said.includes(says), said);
+    const { code, output } = await outcomeOf(fixture.use("edit", args, { workspace }));
+    assert.equal(code, fails, output);
+    assert.ok(output.includes(says), output);
     assert.deepEqual(treeOf(workspace), treeOf(join(folder, name, "expected")));
   });
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { OpenClawError } from "../../src/core/error.ts";
-import { openGround, outcomeOf } from "../../src/tool/fs/fixture.cases.ts";
+import { openFixture, outcomeOf } from "../../src/tool/fs/fixture.cases.ts";
 
 interface Expectation {
   readonly fails?: string;
@@ -19,22 +19,22 @@ const folder = join(import.meta.dirname, "patch");
 
 for (const name of readdirSync(folder).toSorted()) {
   test(`patch ${name}`, async (context) => {
-    const ground = openGround();
-    context.after(() => ground.close());
-    const workspace = join(ground.home, "scenario");
+    const fixture = openFixture();
+    context.after(() => fixture.close());
+    const workspace = join(fixture.home, "scenario");
     mkdirSync(workspace);
     if (existsSync(join(folder, name, "before"))) cpSync(join(folder, name, "before"), workspace, { recursive: true });
     const expected = expectationOf(name);
     const input = readFileSync(join(folder, name, "patch.txt"), "utf8");
-    const work = ground.use("apply_patch", { input }, { workspace });
-    const { code, said } = await outcomeOf(work);
-    assert.equal(code, expected.fails ?? "ok", said);
-    assert.ok(said.includes(expected.says ?? ""), said);
+    const work = fixture.use("apply_patch", { input }, { workspace });
+    const { code, output } = await outcomeOf(work);
+    assert.equal(code, expected.fails ?? "ok", output);
+    assert.ok(output.includes(expected.says ?? ""), output);
     if (expected.line !== undefined) await work.catch((error: unknown) => assertLine(error, expected.line));
     if (expected.summary !== undefined) assert.deepEqual((await work).details, { summary: expected.summary });
     const isDone = expected.fails === undefined;
     assert.deepEqual(treeOf(workspace, isDone), treeOf(join(folder, name, "after"), isDone));
-    assert.deepEqual(globSync("unfinished/????????????????", { cwd: ground.state }), []);
+    assert.deepEqual(globSync("unfinished/????????????????", { cwd: fixture.state }), []);
   });
 }
 

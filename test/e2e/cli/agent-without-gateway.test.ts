@@ -18,7 +18,7 @@ function answer({ body }: FakeRequest): Reply {
   return said.includes("note") ? call("read", { path: "note.md" }) : say("Hello there");
 }
 
-test("replies, uses tools, remembers, records and says what failed", async (t) => {
+test("replies, uses tools, keeps the session, records usage and reports failures", async (t) => {
   const server = await startFakeOpenAI(answer, { models: ["tiny"] });
   const lab = {
     baseUrl: server.url,
@@ -59,7 +59,7 @@ test("replies, uses tools, remembers, records and says what failed", async (t) =
   );
 });
 
-test("without any model: the reason and the way out; tools work all the same", async (t) => {
+test("without any model: names the reason and the fix, and tools still work", async (t) => {
   const cli = newCli("{}");
   t.after(() => cli.dispose());
   const none = await cli.runWith(alone, "agent", "-m", "hello");

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { newCli, wellEnded } from "../../harness/cli.ts";
 import { dispose, startGateway } from "../../harness/gateway.ts";
 
-test("add, bind, list, delete: main stays, comments stay, files stay", async () => {
+test("add, bind, list and delete keep main, comments and files", async () => {
   const cli = newCli("{\n  // mine\n  gateway: { mode: 'local' }, // keep\n}\n");
   const added = ["--name", "Help desk", "--model", "openai/gpt-5.2", "--bind", "telegram:work"];
   wellEnded(await cli.run("agents", "add", "Support", ...added));
@@ -55,7 +55,7 @@ test("add, bind, list, delete: main stays, comments stay, files stay", async () 
     "--guild",
     "9",
   );
-  assert.match(wellEnded(again), /^agent support answers discord group 12 server 9 already /);
+  assert.match(wellEnded(again), /^unchanged: agent support answers discord group 12 server 9 /);
   const rows = JSON.parse(wellEnded(await cli.run("agents", "--json"))) as Record<string, unknown>[];
   assert.deepEqual(rows, [
     { id: "main", isDefault: true, workspace: join(cli.state, "workspace"), bindings: [] },
@@ -76,7 +76,7 @@ test("add, bind, list, delete: main stays, comments stay, files stay", async () 
   cli.dispose();
 });
 
-test("the hint of a default agent that cannot be removed leads there, as it is typed", async () => {
+test("the hint for a default agent that cannot be removed works as printed", async () => {
   const hintOf = async (config: string, id: string) => {
     const cli = newCli(config);
     const { code, stderr } = await cli.run("agents", "delete", id, "--force");
@@ -99,7 +99,7 @@ test("the hint of a default agent that cannot be removed leads there, as it is t
   assert.equal(none, undefined);
 });
 
-test("refusals: unknown, twice, the default one, bound elsewhere, nobody to ask", async () => {
+test("refuses unknown, duplicate, default and bound agents, and needs a terminal to ask", async () => {
   const cli = newCli("{ agents: { list: [{ id: 'main' }, { id: 'ops' }] } }");
   const before = cli.text();
   const said = async (...words: string[]) => {
@@ -107,19 +107,19 @@ test("refusals: unknown, twice, the default one, bound elsewhere, nobody to ask"
     return [code, stderr.split("\n")[0]];
   };
   assert.deepEqual(await said("delete", "opz", "--force"), [1, 'there is no agent "opz"; known: main, ops']);
-  assert.deepEqual(await said("add", "ops"), [1, 'there is an agent "ops" already']);
+  assert.deepEqual(await said("add", "ops"), [1, 'agent "ops" already exists']);
   assert.deepEqual(await said("add", "../etc"), [1, 'not an agent id: "../etc"']);
   assert.deepEqual(await said("delete", "main", "--force"), [
     1,
-    'agent "main" cannot be removed: it is the one that answers by default',
+    'agent "main" cannot be removed: it is the default agent',
   ]);
   assert.deepEqual(await said("delete", "ops"), [
     2,
-    'nobody is here to answer "Remove agent ops and its bindings from the config?"; use --force',
+    'cannot ask "Remove agent ops and its bindings from the config?" without a terminal; use --force',
   ]);
   const { stderr: alone } = await cli.run("agents", "delete", "ops");
   assert.equal(alone.split("\n")[1], "fix: openclaw agents delete --help");
-  assert.deepEqual(await said("bind", "ops"), [2, "missing --channel <channel>: where it answers"]);
+  assert.deepEqual(await said("bind", "ops"), [2, "missing --channel <channel>: the channel it answers"]);
   assert.deepEqual(await said("bind", "ghost", "--channel", "telegram"), [
     1,
     'there is no agent "ghost"; known: main, ops',
@@ -127,11 +127,11 @@ test("refusals: unknown, twice, the default one, bound elsewhere, nobody to ask"
   assert.equal(cli.text(), before, "nothing was written");
   assert.equal(existsSync(join(cli.state, "workspace-ghost")), false);
   wellEnded(await cli.run("agents", "bind", "main", "--channel", "telegram"));
-  assert.deepEqual(await said("bind", "ops", "--channel", "telegram"), [1, "telegram is bound to agent main already"]);
+  assert.deepEqual(await said("bind", "ops", "--channel", "telegram"), [1, "telegram is already bound to agent main"]);
   cli.dispose();
 });
 
-test("an agent that was just added is there for the next command, however long the gateway waits for quiet", async (t) => {
+test("a newly added agent is usable by the next command, whatever the reload delay", async (t) => {
   const gateway = await startGateway({ config: { gateway: { reload: { debounceMs: 600_000 } } } });
   t.after(() => dispose(gateway));
   const cli = newCli(undefined, gateway.home);

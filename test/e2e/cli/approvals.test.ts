@@ -40,13 +40,13 @@ describe("on this machine", () => {
   });
   after(() => cli.dispose());
 
-  test("patterns are added once, for all agents or one, and taken away again", async () => {
+  test("patterns are added once, for all agents or one, and can be removed", async () => {
     const first = shown(await cli.run("approvals", "allowlist", "add", "/usr/bin/rg", "--json"));
     assert.deepEqual(patternsOf(first, "*"), ["/usr/bin/rg"]);
     assert.match(first.file.agents["*"]?.allowlist?.[0]?.id ?? "", /^[0-9a-f-]{36}$/);
     await cli.run("approvals", "allowlist", "add", "~/bin/*", "--agent", "main");
     const again = await cli.run("approvals", "allowlist", "add", "/USR/bin/rg", "--json");
-    assert.match(again.stderr, /is there already/);
+    assert.match(again.stderr, /is already on the list/);
     assert.deepEqual([patternsOf(shown(again), "*"), patternsOf(shown(again), "main")], [["/usr/bin/rg"], ["~/bin/*"]]);
     const file = join(cli.state, "exec-approvals.json");
     assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -63,26 +63,26 @@ describe("on this machine", () => {
     assert.equal((JSON.parse(readFileSync(file, "utf8")) as { socket: { token: string } }).socket.token, socket.token);
   });
 
-  test("a pattern that could never match is refused with the reason", async () => {
+  test("refuses a pattern that could never match, with the reason", async () => {
     const before = wellEnded(await cli.run("approvals", "get", "--json"));
     for (const [pattern, why] of [
-      ["rg", /has no slash: programs are matched by their whole path/],
+      ["rg", /has no slash: patterns match the whole path of a program/],
       ["*", /has no slash/],
-      ["bin/rg", /does not begin with/],
-      ["./rg", /does not begin with/],
-      ["/usr/../bin/rg", /holds \. or \.\. as a folder/],
-      ["/usr/bin/rg ", /blanks at an end/],
-      ["/usr/bin/r\u200bg", /cannot be seen/],
+      ["bin/rg", /does not start with/],
+      ["./rg", /does not start with/],
+      ["/usr/../bin/rg", /contains \. or \.\. as a folder/],
+      ["/usr/bin/rg ", /whitespace at an end/],
+      ["/usr/bin/r\u200bg", /invisible characters/],
     ] as const) {
       const ran = await cli.run("approvals", "allowlist", "add", pattern);
       assert.deepEqual([ran.code, why.test(ran.stderr), /\/usr\/bin\/rg/.test(ran.stderr)], [1, true, true], pattern);
     }
     assert.equal(wellEnded(await cli.run("approvals", "get", "--json")), before);
     const all = await cli.run("approvals", "allowlist", "add", "/**", "--agent", "wild");
-    assert.match(all.stderr, /covers every program there is/);
+    assert.match(all.stderr, /matches every program/);
   });
 
-  test("set replaces the whole, checked first; patterns without effect are named", async () => {
+  test("set validates and replaces the whole file, and names patterns without effect", async () => {
     const rules = join(cli.home, "rules.json5");
     writeFileSync(
       rules,
@@ -106,7 +106,7 @@ describe("on this machine", () => {
     assert.deepEqual(shown(await cli.run("approvals", "get", "--json")).file, file, "nothing of it was taken over");
   });
 
-  test("what others wrote into the file stays through add and remove, and get says that it does nothing here", async () => {
+  test("add and remove keep unknown content of the file, and get says that it has no effect", async () => {
     const rules = join(cli.home, "others.json");
     const agents = {
       "*": { note: "ours", allowlist: ["/usr/bin/uname", { pattern: "/usr/bin/id", comment: "mine" }] },
@@ -132,10 +132,10 @@ describe("on this machine", () => {
       ],
     );
     const said = wellEnded(await cli.run("approvals", "get"));
-    assert.match(said, /Not known[^]*companion[^]*agents\.\*\.note[^]*allowlist\[1\]\.comment[^]*kept, without effect/);
+    assert.match(said, /Unknown[^]*companion[^]*agents\.\*\.note[^]*allowlist\[1\]\.comment[^]*kept, without effect/);
   });
 
-  test("two places at once are refused; without a gateway there is nothing to answer", async () => {
+  test("refuses two targets in one command; needs a gateway to answer approvals", async () => {
     const two = await cli.run("approvals", "get", "--gateway", "--node", "x");
     assert.equal(two.code, 2);
     const alone = await cli.run("approvals", "pending");
@@ -154,7 +154,7 @@ describe("through the gateway", () => {
   });
   after(() => dispose(gateway));
 
-  test("the gateway's file is changed under its hash", async () => {
+  test("changes the gateway's file only with its current hash", async () => {
     const added = shown(
       await cli.run("approvals", "allowlist", "add", "--gateway", "--agent", "main", "/usr/bin/uptime", "--json"),
     );
@@ -168,8 +168,8 @@ describe("through the gateway", () => {
     assert.equal(empty.code, 1);
   });
 
-  test("what waits is shown whole and answered, the first answer counts", async () => {
-    assert.match(wellEnded(await cli.run("approvals", "pending")), /^Nothing waits\./);
+  test("shows pending approvals whole; the first answer counts", async () => {
+    assert.match(wellEnded(await cli.run("approvals", "pending")), /^No pending approvals\./);
     const answer = wire.request("exec.approval.request", {
       command: "make \u202eclean\nand more",
       cwd: "/ws",
@@ -178,13 +178,13 @@ describe("through the gateway", () => {
     });
     await untilWaiting();
     const text = wellEnded(await cli.run("approvals", "pending"));
-    assert.match(text, /^abcdef01-2345 {2}Run a command, ends in (?:\d+ s|[12] min)$/m);
+    assert.match(text, /^abcdef01-2345 {2}Run a command, expires in (?:\d+ s|[12] min)$/m);
     assert.match(text, /^ {2}make \\u\{202e\}clean\n {2}and more$/m);
     assert.match(text, /^ {2}folder +\/ws$/m);
     assert.match(text, /openclaw approvals resolve abcdef01 allow-once\|deny/);
     assert.equal((await cli.run("approvals", "resolve", "abcdef01", "sure")).code, 2);
     assert.match(wellEnded(await cli.run("approvals", "resolve", "abcdef01", "allow-once")), /abcdef01: allow-once/);
-    assert.equal(((await answer).payload as unknown as { decision: string }).decision, "allow-once");
+    assert.equal(((await answer).payload as { decision: string }).decision, "allow-once");
     const second = await cli.run("approvals", "resolve", "abcdef01", "deny");
     assert.deepEqual([second.code, /unknown approval id/.test(second.stderr)], [1, true]);
     const listed = JSON.parse(wellEnded(await cli.run("approvals", "pending", "--recent", "5", "--json"))) as {
@@ -197,7 +197,7 @@ describe("through the gateway", () => {
     );
   });
 
-  test("decided ones are listed with who decided", async () => {
+  test("lists decided approvals with who decided", async () => {
     const answer = wire.request("exec.approval.request", { command: "uptime", id: "fedcba98-1" });
     await untilWaiting();
     wellEnded(await cli.run("approvals", "resolve", "fedcba98-1", "deny"));
@@ -207,13 +207,13 @@ describe("through the gateway", () => {
 
   async function untilWaiting(): Promise<void> {
     for (;;) {
-      const { payload } = await wire.request("exec.approvals.pending", {});
-      if ((payload as unknown as { pending: unknown[] }).pending.length === 1) return;
+      const payload = await wire.call("exec.approvals.pending", {});
+      if (payload.pending.length === 1) return;
       await sleep(10);
     }
   }
 
-  test("a node's file is read and changed through the gateway, found by name", async () => {
+  test("reads and changes a node's file through the gateway, with the node named", async () => {
     const node = await scriptedNode(gateway, { name: "Work Shop" });
     let file: unknown = { version: 1, agents: {} };
     const sets: unknown[] = [];
@@ -232,7 +232,7 @@ describe("through the gateway", () => {
     node.end();
   });
 
-  test("a node nobody knows is named as such", async () => {
+  test("reports an unknown node by name", async () => {
     const ran = await cli.run("approvals", "get", "--node", "workshop");
     assert.deepEqual([ran.code, /workshop/.test(ran.stderr)], [1, true]);
   });

@@ -78,7 +78,7 @@ test("agent --message prints the reply, and with --json the recorded shape", asy
   );
 });
 
-test("agent: tools run, and --verbose shows them on stderr", async () => {
+test("agent: runs tools, and --verbose shows them on stderr", async () => {
   const { code, stdout, stderr } = await cli.run(
     "agent",
     "--session",
@@ -94,7 +94,7 @@ test("agent: tools run, and --verbose shows them on stderr", async () => {
   assert.match(full.stderr, /\n {2}the cat is called Mimi\n/);
 });
 
-test("agent: a failure is exit 1 with the reason; a wrong agent is refused with the known ones", async () => {
+test("agent: a failure is exit 1 with the reason; an unknown agent is refused with the known ones", async () => {
   const failed = await cli.run("agent", "--session", "bad", "-m", "break");
   assert.deepEqual([failed.code, failed.stdout, /the lab is closed/.test(failed.stderr)], [1, "", true], failed.stderr);
   const ghost = await cli.run("agent", "--agent", "ghost", "-m", "hi");
@@ -110,10 +110,10 @@ test("agent: Ctrl-C stops the run itself, not only the command", async () => {
   child.kill("SIGINT");
   const { code, stderr } = await child.ended;
   await request?.cut; // the gateway hung up on the model
-  assert.deepEqual([code, stderr], [130, "stopping; once more to leave at once\nthe run was stopped\n"]);
+  assert.deepEqual([code, stderr], [130, "stopping; press Ctrl-C again to exit immediately\nthe run was stopped\n"]);
 });
 
-test("chat from a pipe: one message a line, tools in one line, commands pass through", async () => {
+test("chat from a pipe: one message per line, tools on one line, commands are passed on", async () => {
   const { code, stdout, stderr } = await piped(
     ["chat", "--session", "pipe"],
     "hello\n\nread the note\nread nothing\n/help\n",
@@ -126,7 +126,7 @@ test("chat from a pipe: one message a line, tools in one line, commands pass thr
   assert.match(stdout, /\/status/);
 });
 
-test("chat --json: an object per message; a failed last turn is exit 1", async () => {
+test("chat --json: one object per message; a failed last turn is exit 1", async () => {
   const { code, stdout } = await piped(["chat", "--session", "pipe2", "--json"], "hello\nbreak\n");
   const [first = "", second = ""] = stdout.trim().split("\n");
   const [one, two] = [first, second].map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -135,7 +135,7 @@ test("chat --json: an object per message; a failed last turn is exit 1", async (
   assert.match(String(two?.["error"]), /the lab is closed/);
 });
 
-test("chat: a wrong agent and a session of another one are refused before anything is said", async () => {
+test("chat: refuses an unknown agent and another agent's session before any message", async () => {
   const ghost = await piped(["chat", "--agent", "ghost"], "hi\n");
   assert.deepEqual([ghost.code, ghost.stderr.split("\n")[0]], [1, 'there is no agent "ghost"; known: main, support']);
   assert.equal((await piped(["chat", "--agent", "support", "--session", "agent:main:x"], "hi\n")).code, 2);
@@ -144,10 +144,7 @@ test("chat: a wrong agent and a session of another one are refused before anythi
 test("sessions: list, history, export", async () => {
   assert.match(wellEnded(await cli.run("sessions")), /^agent:main:pipe +/m);
   const history = wellEnded(await cli.run("sessions", "history", "pipe", "--tools"));
-  assert.match(
-    history,
-    /> .*read the note\n⚙ read path=note\.md\n⚙ read answered: the cat is called Mimi\nit says: Mimi\n/,
-  );
+  assert.match(history, /> .*read the note\n⚙ read path=note\.md\n⚙ read ok: the cat is called Mimi\nit says: Mimi\n/);
   const file = join(gateway.home, "pipe.jsonl");
   assert.match(
     wellEnded(await cli.run("sessions", "export", "pipe", "--out", file)),
@@ -180,7 +177,7 @@ test("models and usage through the running gateway", async () => {
   assert.ok(totals.totalTokens > 0, JSON.stringify(totals));
 });
 
-test("what was recorded replays the same, has no secret in it, and a changed line is the first difference", async () => {
+test("a recording replays identically, has no secrets, and a changed line is reported as the first difference", async () => {
   const files = readdirSync(recordings);
   assert.ok(files.length >= 6, files.join(" "));
   for (const file of files) {
@@ -203,7 +200,7 @@ test("what was recorded replays the same, has no secret in it, and a changed lin
   );
 });
 
-test("a gateway that goes away in mid-reply ends the chat with the reason, and the session is usable after it", async () => {
+test("a gateway that disappears during a reply ends the chat with the reason, and the session stays usable", async () => {
   const asked = server.requests.length;
   const child = start(["chat", "--session", "cut"]);
   child.stdin.write("take long\n");

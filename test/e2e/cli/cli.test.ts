@@ -25,7 +25,7 @@ test("--version in every spelling, without touching the disk", async () => {
   empty.dispose();
 });
 
-test("the bare command, help and --help say the same", async () => {
+test("the bare command, help and --help print the same", async () => {
   const [bare, help, flag] = await Promise.all([cli.run(), cli.run("help"), cli.run("--help")]);
   assert.equal(bare.code, 0);
   assert.match(bare.stdout, /Usage: openclaw \[options\] <command>/);
@@ -33,13 +33,13 @@ test("the bare command, help and --help say the same", async () => {
   assert.deepEqual(await cli.run("help", "config", "set"), await cli.run("config", "set", "--help"));
 });
 
-test("a group alone is a mistake, its help is not", async () => {
+test("a group alone is a usage error, its help is not", async () => {
   const [bare, help] = await Promise.all([cli.run("config"), cli.run("config", "--help")]);
   assert.equal(bare.code, 2);
   assert.deepEqual(help, { code: 0, stdout: bare.stderr, stderr: "" });
 });
 
-test("slips of the finger: exit 2, the nearest word and where to look", async () => {
+test("typos: exit 2, the nearest word and where to look", async () => {
   const slips: [string[], RegExp][] = [
     [["statsu"], /unknown command "statsu".*did you mean: openclaw status\nfix: openclaw --help/s],
     [["config", "gte", "x"], /did you mean: openclaw config get\nfix: openclaw config --help/],
@@ -52,8 +52,8 @@ test("slips of the finger: exit 2, the nearest word and where to look", async ()
     ],
     [["config", "set", "gateway.port"], /missing <value>/],
     [["config", "file", "extra"], /unexpected argument: "extra"/],
-    [["health", "--url", "ws://127.0.0.1:1"], /--url needs --token or --password/],
-    [["completion", "tcsh"], /no completion for "tcsh"; there is bash, zsh, fish/],
+    [["health", "--url", "ws://127.0.0.1:1"], /--url requires --token or --password/],
+    [["completion", "tcsh"], /no completion for "tcsh"; available: bash, zsh, fish/],
     [["zzzzzz"], /unknown command "zzzzzz" in: openclaw zzzzzz\n/],
   ];
   const ran = await Promise.all(slips.map(([words]) => cli.run(...words)));
@@ -63,13 +63,13 @@ test("slips of the finger: exit 2, the nearest word and where to look", async ()
   }
 });
 
-test("with --json failures are data too", async () => {
+test("with --json failures are JSON too", async () => {
   const { code, stdout, stderr } = await cli.run("health", "--json");
   const { error } = JSON.parse(stdout) as { error: { code: string; hint: string } };
   assert.deepEqual([code, stderr, error.code, error.hint], [1, "", "gateway.down", "openclaw gateway run"]);
 });
 
-test("no colours in a pipe", async () => {
+test("prints no colors in a pipe", async () => {
   const { stdout } = await cli.run("status");
   assert.equal(stdout.includes("\u001b"), false);
 });
@@ -95,17 +95,17 @@ test("every command that needs a gateway says how to start one", async () => {
   }
 });
 
-test("status and gateway status work with nothing there at all, and create nothing", async () => {
+test("status and gateway status work on an empty home and create nothing", async () => {
   const empty = newCli();
   const status = await empty.run("status");
   assert.deepEqual([status.code, status.stderr], [0, ""]);
-  assert.match(status.stdout, /not there yet.*not running.*Next: openclaw gateway run --setup/s);
+  assert.match(status.stdout, /does not exist yet.*not running.*Next: openclaw gateway run --setup/s);
   const gateway = await empty.run("gateway", "status");
   assert.equal(gateway.code, 1);
   assert.match(gateway.stderr, /fix: openclaw gateway run/);
   assert.deepEqual(await empty.run("gateway", "stop"), {
     code: 0,
-    stdout: "no gateway is running on ~/.openclaw\n",
+    stdout: "no gateway is running with the state in ~/.openclaw\n",
     stderr: "",
   });
   for (const words of [["tools", "list"], ["tools", "explain", "exec"], ["config", "get"], ["doctor"], ["approvals"]])
@@ -114,20 +114,20 @@ test("status and gateway status work with nothing there at all, and create nothi
   empty.dispose();
 });
 
-test("an older installation is read with one line of notice and never written", async () => {
+test("reads an older installation with one line of notice and never writes it", async () => {
   const old = newCli();
   mkdirSync(join(old.home, ".moltbot"));
   writeFileSync(join(old.home, ".moltbot", "moltbot.json"), "{ gateway: { port: 18777 } }");
   const get = await old.run("config", "get", "gateway.port");
   assert.deepEqual([get.code, get.stdout], [0, "18777\n"]);
-  assert.match(get.stderr, /^reading the older installation in [^\n]*\n$/);
+  assert.match(get.stderr, /^using the older installation in [^\n]*\n$/);
   const set = await old.run("config", "set", "gateway.port", "1");
   assert.equal(set.code, 1);
   assert.match(set.stderr, /belongs to an older installation and is never changed\nfix: /);
   old.dispose();
 });
 
-test("completion scripts are valid and know the commands", async () => {
+test("completion scripts are valid and complete the commands", async () => {
   const [bash, zsh, fish] = await Promise.all(
     ["bash", "zsh", "fish"].map(async (shell) => wellEnded(await cli.run("completion", shell))),
   );
@@ -158,7 +158,7 @@ test("completion scripts are valid and know the commands", async () => {
   assert.deepEqual(reply("openclaw tools explain exec --sandb"), ["--sandboxed"]);
 });
 
-test("the launcher takes the bundle only while it is fresh, and a published package has no choice", async () => {
+test("the launcher uses the bundle only while it is fresh; a published package always does", async () => {
   const place = tempHome();
   cpSync(join(root, "openclaw.mjs"), join(place, "openclaw.mjs"));
   writeFileSync(join(place, "package.json"), '{ "name": "openclaw", "version": "9.9.9", "type": "module" }');
@@ -193,7 +193,7 @@ test("the launcher takes the bundle only while it is fresh, and a published pack
 const older = olderNode();
 
 test(
-  "an older Node hands over to the project's own, with arguments, exit code and signals",
+  "an older Node starts the project's own Node, with arguments, exit code and signals",
   { skip: older === undefined ? "no Node older than 24.15 on PATH" : false },
   async () => {
     const place = tempHome();

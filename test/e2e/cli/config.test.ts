@@ -15,7 +15,7 @@ const commented = `{
 }
 `;
 
-test("get: values, objects, defaults, secrets by name and hidden in bulk", async () => {
+test("get: values, objects and defaults; a secret by name, hidden in objects", async () => {
   const cli = newCli(commented);
   assert.deepEqual(await cli.run("config", "get", "gateway.port"), { code: 0, stdout: "18789\n", stderr: "" });
   assert.deepEqual(await cli.run("config", "get", "tools.deny[1]"), { code: 0, stdout: "browser\n", stderr: "" });
@@ -37,7 +37,7 @@ test("get: values, objects, defaults, secrets by name and hidden in bulk", async
   cli.dispose();
 });
 
-test("get of what is not there: exit 1, the recorded words, the nearest key", async () => {
+test("get of a missing key: exit 1, the recorded message, the nearest key", async () => {
   const cli = newCli(commented);
   const cases: [string, string][] = [
     ["gateway.prot", "did you mean: openclaw config get gateway.port"],
@@ -46,7 +46,7 @@ test("get of what is not there: exit 1, the recorded words, the nearest key", as
       "gateway.customBindHost",
       "the key exists but is not set and has no default; set it with: openclaw config set gateway.customBindHost <value>",
     ],
-    ["nothing.like.it", "see what there is: openclaw config get, or: openclaw config schema"],
+    ["nothing.like.it", "list the known keys with: openclaw config schema"],
   ];
   for (const [path, hint] of cases) {
     assert.deepEqual(await cli.run("config", "get", path), {
@@ -60,7 +60,7 @@ test("get of what is not there: exit 1, the recorded words, the nearest key", as
   cli.dispose();
 });
 
-test("set and unset change what they must and nothing else", async () => {
+test("set and unset change only the named key", async () => {
   const cli = newCli(commented);
   assert.match(
     wellEnded(await cli.run("config", "set", "gateway.port", "18900")),
@@ -81,7 +81,7 @@ test("set and unset change what they must and nothing else", async () => {
   assert.equal(cli.text(), commented);
   assert.deepEqual(await cli.run("config", "set", "gateway.port", "18789"), {
     code: 0,
-    stdout: "gateway.port has that value already (~/.openclaw/openclaw.json)\n",
+    stdout: "gateway.port already has that value (~/.openclaw/openclaw.json)\n",
     stderr: "",
   });
   cli.dispose();
@@ -111,10 +111,13 @@ test("set reads JSON5, else text; a secret of digits stays text; --json is stric
   cli.dispose();
 });
 
-test("what would break the config is not written", async () => {
+test("does not write a change that would make the config invalid", async () => {
   const cli = newCli(commented);
   const cases: [string[], RegExp][] = [
-    [["set", "gateway.port", "a"], /nothing was written, the config would not be valid:\n {2}gateway\.port: .*\nfix: /],
+    [
+      ["set", "gateway.port", "a"],
+      /nothing was written, because the config would be invalid:\n {2}gateway\.port: .*\nfix: /,
+    ],
     [["set", "gateway.prot", "1"], /unknown key "prot" \(did you mean port\?\)/],
     [["set", "tools.deny.x", "1"], /not a config path.*tools\.deny is an array and takes an index/],
     [["unset", "gateway.tls"], /^Config path not found: gateway\.tls\nfix: openclaw config get\n$/],
@@ -128,7 +131,7 @@ test("what would break the config is not written", async () => {
   cli.dispose();
 });
 
-test("set makes a first file, private, and keeps the versions before", async () => {
+test("set creates a private file and keeps earlier versions", async () => {
   const cli = newCli();
   wellEnded(await cli.run("config", "set", "gateway.mode", "local"));
   assert.deepEqual([statSync(cli.config).mode & 0o777, statSync(cli.state).mode & 0o777], [0o600, 0o700]);
@@ -137,7 +140,7 @@ test("set makes a first file, private, and keeps the versions before", async () 
   cli.dispose();
 });
 
-test("validate names every fault with file and line; diagnostics run all the same, the rest stops", async () => {
+test("validate names every error with file and line; diagnostics still run, other commands stop", async () => {
   const cli = newCli('{\n  gateway: { mode: "local", prot: 1 },\n  agent: { model: "a/b" },\n}\n');
   const { code, stdout, stderr } = await cli.run("config", "validate");
   assert.equal(code, 1);
@@ -175,7 +178,7 @@ test("validate names every fault with file and line; diagnostics run all the sam
   cli.dispose();
 });
 
-test("a broken config is fixed step by step, or by the doctor", async () => {
+test("a broken config can be fixed step by step or by the doctor", async () => {
   const cli = newCli("{\n  // mine\n  gateway: { prot: 1, mode: 'local' },\n  tools: { zzz: 1 },\n}\n");
   const first = await cli.run("config", "unset", "tools.zzz");
   assert.equal(first.code, 0);
@@ -190,7 +193,7 @@ test("a broken config is fixed step by step, or by the doctor", async () => {
   cli.dispose();
 });
 
-test("a file that is no JSON5 is told with its place, by every command that reads it", async () => {
+test("every command that reads a file with a syntax error reports its position", async () => {
   const cli = newCli("{\n  gateway: { port: }\n}\n");
   for (const words of [["config", "validate"], ["config", "get", "gateway.port"], ["tools", "list"], ["status"]]) {
     const { stdout, stderr } = await cli.run(...words);
@@ -201,7 +204,7 @@ test("a file that is no JSON5 is told with its place, by every command that read
   cli.dispose();
 });
 
-test("file and schema", async () => {
+test("prints the path of the config file and its schema", async () => {
   const cli = newCli(commented);
   assert.deepEqual(await cli.run("config", "file"), { code: 0, stdout: `${cli.config}\n`, stderr: "" });
   assert.deepEqual(JSON.parse(wellEnded(await cli.run("--profile", "other", "config", "file", "--json"))), {
@@ -215,7 +218,7 @@ test("file and schema", async () => {
   cli.dispose();
 });
 
-test("a config that is a link stays one", async () => {
+test("keeps a config that is a link", async () => {
   const cli = newCli();
   const real = join(cli.home, "dotfiles", "openclaw.json");
   mkdirSync(join(cli.home, "dotfiles"));

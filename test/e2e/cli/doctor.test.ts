@@ -1,4 +1,4 @@
-// `openclaw doctor`: what it finds, what it mends, and that it leaves everything else alone.
+// `openclaw doctor`: what it finds, what it fixes, and that it changes nothing else.
 import assert from "node:assert/strict";
 import { chmodSync, statSync } from "node:fs";
 import { createServer } from "node:net";
@@ -24,7 +24,7 @@ async function findings(
 
 const of = (all: readonly Finding[], check: string): Finding[] => all.filter((finding) => finding.check === check);
 
-test("an empty home is no illness", async () => {
+test("an empty home has no problems", async () => {
   const cli = newCli();
   const { code, findings: all } = await findings(cli);
   assert.equal(code, 0);
@@ -46,7 +46,7 @@ test("names keys of parts that are not built, without failing", async () => {
   cli.dispose();
 });
 
-test("a healthy config: every check says so", async () => {
+test("a healthy config: every check passes", async () => {
   const cli = newCli(
     '{ gateway: { mode: "local", auth: { token: "0f3a9b1c7d5e2846a0b9c8d7" } }, tools: { fs: { workspaceOnly: true } } }',
   );
@@ -90,7 +90,7 @@ test("reports open file modes and repairs them only with --fix", async () => {
   cli.dispose();
 });
 
-test("a weak token, an open door and unknown names are found, each with its way out", async () => {
+test("finds a weak token, an open bind and unknown names, each with its fix", async () => {
   const cli = newCli(
     '{ gateway: { bind: "lan", auth: { token: "changeme" }, controlUi: { dangerouslyDisableDeviceAuth: true } }, tools: { deny: ["exce"] } }',
   );
@@ -110,14 +110,14 @@ test("a weak token, an open door and unknown names are found, each with its way 
   cli.dispose();
 });
 
-test("open to the network without a secret is broken", async () => {
+test("reports a bind to the network without a secret as broken", async () => {
   const cli = newCli('{ gateway: { bind: "lan" } }');
   const { code, findings: all } = await findings(cli);
   assert.deepEqual([code, of(all, "Exposure").map(({ level }) => level)], [1, ["fail"]]);
   cli.dispose();
 });
 
-test("--fix moves older keys, takes out unknown ones, makes a token, keeps comments", async () => {
+test("--fix moves older keys, removes unknown ones, creates a token, keeps comments", async () => {
   const cli = newCli('{\n  // mine\n  gateway: { mode: "local", prot: 1 },\n  agent: { workspace: "~/w" },\n}\n');
   const { code, repairs } = await findings(cli, "--fix");
   assert.deepEqual(
@@ -138,7 +138,7 @@ test("--fix moves older keys, takes out unknown ones, makes a token, keeps comme
   cli.dispose();
 });
 
-test("a port that somebody else has", async () => {
+test("reports a port that another program uses", async () => {
   const server = createServer((socket) => socket.on("error", () => undefined).end("not a gateway\r\n")).listen(
     0,
     "127.0.0.1",
@@ -158,7 +158,7 @@ test("a port that somebody else has", async () => {
 });
 
 test(
-  "a state folder that cannot be written",
+  "reports a state folder that cannot be written",
   { skip: process.getuid?.() === 0 ? "root may write everywhere" : false },
   async () => {
     const cli = newCli("{}");
@@ -170,7 +170,7 @@ test(
   },
 );
 
-test("the store is looked at", async () => {
+test("checks the store", async () => {
   const cli = newCli("{}");
   wellEnded(await cli.run("tools", "call", "agents_list"));
   assert.match(of((await findings(cli)).findings, "Store")[0]?.message ?? "", /is intact$/);

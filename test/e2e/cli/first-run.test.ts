@@ -7,10 +7,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { call, say, startFakeOpenAI, type FakeRequest } from "../../fakes/openai.ts";
+import { newCli, wellEnded } from "../../harness/cli.ts";
 import { freePort, root, tempHome } from "../../harness/gateway.ts";
 import { desktop, ensurePage, launchBrowser, noBrowser, openPage } from "../../harness/page.ts";
 
-test("from nothing to a conversation with a tool call", { skip: noBrowser, timeout: 600_000 }, async (t) => {
+test("from an empty home to a conversation with a tool call", { skip: noBrowser, timeout: 600_000 }, async (t) => {
   await ensurePage();
   const home = tempHome();
   const modelPort = await freePort();
@@ -22,7 +23,7 @@ test("from nothing to a conversation with a tool call", { skip: noBrowser, timeo
   });
   const browser = await launchBrowser();
   const answer = ({ body }: FakeRequest) => {
-    const { messages } = body as unknown as { messages: { role: string; content: unknown }[] };
+    const { messages } = body as { messages: { role: string; content: unknown }[] };
     if (JSON.stringify(messages.at(-1)).includes("single word")) return say("ready");
     return messages.at(-1)?.role === "tool" ? say("You have one agent: main.") : call("agents_list", {});
   };
@@ -61,6 +62,31 @@ test("from nothing to a conversation with a tool call", { skip: noBrowser, timeo
     child.kill("SIGTERM");
     await new Promise((resolve) => child.on("exit", resolve));
     await server?.close();
+  }
+});
+
+test("a first start adds the mode and a token to a config that a command wrote before", async () => {
+  const home = tempHome();
+  const cli = newCli(undefined, home);
+  wellEnded(await cli.run("config", "set", "gateway.http.endpoints.mcp.enabled", "true"));
+  const blocked = await cli.run("gateway", "run", "--port", "0");
+  assert.match(blocked.stderr, /Gateway start blocked[^]*gateway run --setup adds it/);
+  const child = spawn(process.execPath, [join(root, "openclaw.mjs"), "gateway", "run", "--setup", "--port", "0"], {
+    cwd: home,
+    env: { PATH: process.env["PATH"], HOME: home, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  try {
+    await linkFrom(child);
+    const config = JSON.parse(wellEnded(await cli.run("config", "get", "gateway", "--json"))) as {
+      mode: string;
+      http: { endpoints: { mcp: { enabled: boolean } } };
+    };
+    assert.deepEqual([config.mode, config.http.endpoints.mcp.enabled], ["local", true]);
+    assert.match(wellEnded(await cli.run("gateway", "call", "health")), /"ok": true/);
+  } finally {
+    child.kill("SIGTERM");
+    await new Promise((resolve) => child.on("exit", resolve));
   }
 });
 

@@ -30,7 +30,7 @@ before(async () => {
 });
 after(() => dispose(gateway));
 
-test("health, status and gateway status see it, with its own port", async () => {
+test("health, status and gateway status find it by its own port", async () => {
   const health = JSON.parse(wellEnded(await cli.run("health", "--json"))) as {
     ok: boolean;
     agents: { agentId: string }[];
@@ -38,7 +38,7 @@ test("health, status and gateway status see it, with its own port", async () => 
   assert.deepEqual([health.ok, health.agents.map(({ agentId }) => agentId)], [true, ["main", "locked"]]);
   assert.match(
     wellEnded(await cli.run("health")),
-    /^Gateway +well \(ws:\/\/127\.0\.0\.1:\d+, answered in \d+ ms\)\nAgents +main \(default\)/,
+    /^Gateway +healthy \(ws:\/\/127\.0\.0\.1:\d+, answered in \d+ ms\)\nAgents +main \(default\)/,
   );
   const status = JSON.parse(wellEnded(await cli.run("status", "--json"))) as {
     gateway: Record<string, unknown>;
@@ -61,7 +61,7 @@ test("health, status and gateway status see it, with its own port", async () => 
   assert.equal((await cli.run("gateway", "probe")).code, 0);
 });
 
-test("the device key is private and of the recorded shape, and the same the next time", async () => {
+test("the device key is private, has the recorded shape and stays the same", async () => {
   await cli.run("health");
   const file = join(cli.state, "identity", "device.json");
   const first = readJson(file) as Record<string, unknown>;
@@ -79,7 +79,7 @@ test("the device key is private and of the recorded shape, and the same the next
   );
 });
 
-test("gateway call: answers, errors in the gateway's words, parameters as JSON5", async () => {
+test("gateway call: results, errors of the gateway, parameters as JSON5", async () => {
   const list = JSON.parse(wellEnded(await cli.run("gateway", "call", "sessions.list", "--params", "{limit: 5,}"))) as {
     sessions: unknown[];
   };
@@ -91,7 +91,7 @@ test("gateway call: answers, errors in the gateway's words, parameters as JSON5"
   assert.deepEqual((await cli.run("gateway", "call", "health", "--params", "[1]")).code, 2);
 });
 
-test("wrong secrets: what is wrong and where to put it right", async () => {
+test("wrong secrets: says what is wrong and where to fix it", async () => {
   const url = ["--url", `ws://127.0.0.1:${gateway.port}`];
   const wrong = await cli.run("health", ...url, "--token", "not-the-token");
   assert.deepEqual(
@@ -116,12 +116,12 @@ test("wrong secrets: what is wrong and where to put it right", async () => {
   rmSync(join(elsewhere.state, "identity", "device-auth.json"));
   assert.match(
     (await elsewhere.run("health")).stderr,
-    /wants a token, and this config has none\nfix: openclaw config set gateway\.remote\.token/,
+    /requires a token, and this config has none\nfix: openclaw config set gateway\.remote\.token/,
   );
   elsewhere.dispose();
 });
 
-test("devices: rotate, revoke, and approve with the id that the device was told", { skip: noLan() }, async () => {
+test("devices: rotate, revoke, and approve with the id that the device shows", { skip: noLan() }, async () => {
   const open = await startGateway({ args: ["--bind", "lan"] });
   const owner = newCli(undefined, open.home);
   const guest = newCli("{}");
@@ -131,10 +131,10 @@ test("devices: rotate, revoke, and approve with the id that the device was told"
     refused.stderr,
   )?.[1];
   assert.ok(id !== undefined, refused.stderr);
-  assert.match(wellEnded(await owner.run("devices")), new RegExp(`Waiting .*${id}`, "s"));
+  assert.match(wellEnded(await owner.run("devices")), new RegExp(`Pairing requests .*${id}`, "s"));
   assert.match(
     wellEnded(await owner.run("devices", "approve", id)),
-    /^approved: cli on \w+ as operator\. It may connect now\.\n$/,
+    /^approved: cli on \w+ as operator\. It can connect now\.\n$/,
   );
   assert.equal((await guest.run("health", ...target)).code, 0);
   const again = await owner.run("devices", "approve", id);
@@ -151,26 +151,26 @@ test("devices: rotate, revoke, and approve with the id that the device was told"
   const none = await owner.run("devices", "revoke", "--device", "zz", "--role", "operator");
   assert.deepEqual(
     [none.code, none.stderr],
-    [1, "no paired device begins with zz\nfix: openclaw devices list --json\n"],
+    [1, "no paired device has an id that starts with zz\nfix: openclaw devices list --json\n"],
   );
   guest.dispose();
   await dispose(open);
 });
 
-test("bound to another address, the owner on this machine is still let in", { skip: noLan() }, async () => {
+test("bound to another address, still admits the owner on this machine", { skip: noLan() }, async () => {
   const address = lanAddress() ?? "";
   const bound = await startGateway({ config: { gateway: { bind: "custom", customBindHost: address } } });
   const owner = newCli(undefined, bound.home);
-  assert.match(wellEnded(await owner.run("health")), new RegExp(`well \\(ws://${address}:${bound.port}`));
+  assert.match(wellEnded(await owner.run("health")), new RegExp(`healthy \\(ws://${address}:${bound.port}`));
   wellEnded(await owner.run("gateway", "restart"));
   wellEnded(await owner.run("devices"));
   await dispose(bound);
 });
 
-test("--password holds for its run, and the token of the config does not", async () => {
+test("--password applies to its run instead of the token of the config", async () => {
   const secret = await startGateway({ args: ["--password", "open-sesame-open-sesame"] });
   const owner = newCli(undefined, secret.home);
-  assert.match((await owner.run("health")).stderr, /wants a password, and this config has none/);
+  assert.match((await owner.run("health")).stderr, /requires a password, and this config has none/);
   wellEnded(await owner.run("health", "--password", "open-sesame-open-sesame"));
   assert.match((await owner.run("health", "--password", "wrong")).stderr, /does not accept our password/);
   await dispose(secret);
@@ -178,7 +178,7 @@ test("--password holds for its run, and the token of the config does not", async
 
 test("dashboard prints one link; its code pairs a browser once", async () => {
   const { code, stdout, stderr } = await cli.run("dashboard", "--no-open");
-  assert.deepEqual([code, stderr], [0, "Open it once; it pairs that browser and ends after ten minutes.\n"]);
+  assert.deepEqual([code, stderr], [0, "Open it once to pair that browser. It expires after ten minutes.\n"]);
   const pair = new RegExp(`^http://127\\.0\\.0\\.1:${gateway.port}/#pair=(\\S+)\\n$`).exec(stdout)?.[1];
   assert.ok(pair !== undefined, stdout);
   const browser = async () => {
@@ -194,13 +194,13 @@ test("dashboard prints one link; its code pairs a browser once", async () => {
   assert.deepEqual([await browser(), await browser()], [true, false]);
 });
 
-test("tools call goes through the gateway, under the same rules", async () => {
+test("tools call goes through the gateway under the same rules", async () => {
   wellEnded(await cli.run("tools", "call", "write", "path=live.md", "content=hello"));
   assert.equal(readFileSync(join(gateway.workspace, "live.md"), "utf8"), "hello");
   assert.equal(wellEnded(await cli.run("tools", "call", "read", "path=live.md")), "hello\n");
   const denied = await cli.run("tools", "call", "write", "path=x", "content=y", "--agent", "locked");
   assert.deepEqual(
-    [denied.code, denied.stdout, /^write: denied\n {2}for agent locked/.test(denied.stderr)],
+    [denied.code, denied.stdout, /^write: blocked\n {2}for agent locked/.test(denied.stderr)],
     [1, "", true],
   );
   const { entries } = JSON.parse(
@@ -216,7 +216,7 @@ test("tools call goes through the gateway, under the same rules", async () => {
   );
 });
 
-test("sessions and approvals", async () => {
+test("lists sessions and approvals", async () => {
   wellEnded(await cli.run("gateway", "call", "sessions.patch", "--params", "{key: 'agent:main:one', label: 'First'}"));
   assert.match(wellEnded(await cli.run("sessions")), /^agent:main:one +First /m);
   assert.equal(
@@ -228,10 +228,10 @@ test("sessions and approvals", async () => {
     file: { version: number };
   };
   assert.deepEqual([approvals.exists, approvals.file.version], [false, 1]);
-  assert.match(wellEnded(await cli.run("approvals")), /exec-approvals\.json \(not there/);
+  assert.match(wellEnded(await cli.run("approvals")), /exec-approvals\.json \(does not exist/);
 });
 
-test("logs: the end, as text and as typed lines; --follow sees what comes, also over a restart", async () => {
+test("logs: the end, as text and as JSON lines; --follow continues over a restart", async () => {
   assert.match(wellEnded(await cli.run("logs", "--limit", "50")), /^\d\d:\d\d:\d\d \[gateway\] listening on http/m);
   const lines = wellEnded(await cli.run("logs", "--json", "--limit", "50"))
     .trim()
@@ -257,7 +257,7 @@ test("logs: the end, as text and as typed lines; --follow sees what comes, also 
   follow.kill("SIGTERM");
 });
 
-test("a config change says what it does to the running gateway", async () => {
+test("a config change says how it affects the running gateway", async () => {
   const hot = await cli.run("config", "set", "tools.deny", '["browser"]');
   assert.deepEqual([hot.code, hot.stderr], [0, "Applied immediately.\n"]);
   await until(async () => {
@@ -268,7 +268,7 @@ test("a config change says what it does to the running gateway", async () => {
   });
 });
 
-test("a command while the gateway starts or restarts waits for it, and is not told that there is none", async (t) => {
+test("a command waits for a gateway that starts or restarts", async (t) => {
   const home = tempHome();
   const starting = startGateway({ home, config: {} });
   t.after(async () => dispose(await starting));
@@ -285,7 +285,7 @@ test("a command while the gateway starts or restarts waits for it, and is not to
   }
 });
 
-test("the lock keeps others out, and stop ends exactly its holder and waits", async () => {
+test("the lock excludes others, and stop ends exactly its holder and waits", async () => {
   const second = await cli.run("gateway", "run");
   assert.deepEqual(
     [
@@ -309,18 +309,18 @@ test("the lock keeps others out, and stop ends exactly its holder and waits", as
   assert.match((await cli.run("logs", "--limit", "3")).stdout, /stopped by SIGTERM/);
 });
 
-test("stop never touches a stranger who has the number of a dead gateway", async () => {
-  const stranger = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
+test("stop never signals another process that has the pid of a dead gateway", async () => {
+  const other = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
   const dead = newCli("{}");
   wellEnded(await dead.run("tools", "call", "agents_list"));
-  writeFileSync(join(dead.state, "gateway.lock.json"), JSON.stringify({ pid: stranger.pid, startedAt: 1, port: 1 }));
+  writeFileSync(join(dead.state, "gateway.lock.json"), JSON.stringify({ pid: other.pid, startedAt: 1, port: 1 }));
   assert.deepEqual(await dead.run("gateway", "stop"), {
     code: 0,
-    stdout: "no gateway is running on ~/.openclaw\n",
+    stdout: "no gateway is running with the state in ~/.openclaw\n",
     stderr: "",
   });
-  assert.equal(stranger.exitCode, null);
-  stranger.kill("SIGKILL");
+  assert.equal(other.exitCode, null);
+  other.kill("SIGKILL");
   dead.dispose();
 });
 

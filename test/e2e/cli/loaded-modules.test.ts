@@ -52,7 +52,7 @@ const quick: [words: string[], mostFiles: number][] = [
 ];
 
 for (const [words, mostFiles] of quick) {
-  test(`openclaw ${words.join(" ")} stays light`, async () => {
+  test(`openclaw ${words.join(" ")} loads few modules`, async () => {
     const { files, natives } = await loadedBy(...words);
     assert.deepEqual(
       files.filter((file) => /typebox|node_modules\/ws\/|config\/schema\/|gateway\/server|store\/|app\//.test(file)),
@@ -66,7 +66,7 @@ for (const [words, mostFiles] of quick) {
   });
 }
 
-test("the help of the root loads the file of no command", async () => {
+test("the root help loads no command file", async () => {
   const { files } = await loadedBy("--help");
   assert.deepEqual(
     files.filter((file) => file.startsWith("src/cli/commands/")),
@@ -74,7 +74,7 @@ test("the help of the root loads the file of no command", async () => {
   );
 });
 
-test("a command loads its own file only", async () => {
+test("a command loads only its own file", async () => {
   const { files } = await loadedBy("config", "validate");
   assert.deepEqual(
     files.filter((file) => file.startsWith("src/cli/commands/")),

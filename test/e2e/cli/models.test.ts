@@ -27,7 +27,7 @@ async function ground(t: TestContext, script: Parameters<typeof startFakeOpenAI>
 /** No local server of the machine the tests run on may answer for ours. */
 const alone = { OPENCLAW_DISCOVERY_PORTS: "off" };
 
-test("configure: key into a private file, server and choice into the config, one question to prove it", async (t) => {
+test("configure: writes the key to a private file, server and model to the config, and tests them with one question", async (t) => {
   const { cli, server } = await ground(t, [say("ok")]);
   const words = [
     "configure",
@@ -42,7 +42,7 @@ test("configure: key into a private file, server and choice into the config, one
   ];
   const ran = await cli.runWith({ ...alone, LAB_KEY: `${key}\n` }, ...words, "--key-env", "LAB_KEY");
   assert.equal(ran.code, 0, ran.stderr);
-  assert.match(ran.stdout, /^lab\/tiny answers from now on .*\nworks: lab\/tiny answered in \d+ ms: ok\n$/s);
+  assert.match(ran.stdout, /^the model is now lab\/tiny .*\nworks: lab\/tiny answered in \d+ ms: ok\n$/s);
   assert.match(cli.text(), /\/\/ mine/);
   assert.equal(cli.text().includes(key), false, "the config has no key in it");
   assert.equal(ran.stdout.includes(key) || ran.stderr.includes(key), false, "and nothing prints it");
@@ -59,7 +59,7 @@ test("configure: key into a private file, server and choice into the config, one
   assert.match(wellEnded(await cli.runWith(alone, "models", "list", "--plain")), /^lab\/tiny$/m);
 });
 
-test("test: a wrong key is an answer with a way out, exit 1; also as JSON", async (t) => {
+test("test: a wrong key is reported with its fix, exit 1; also as JSON", async (t) => {
   const { cli, server } = await ground(t, [fail(500)]);
   const words = ["configure", "--provider", "lab", "--base-url", server.url, "--model", "lab/tiny", "--skip-test"];
   wellEnded(await cli.runWith(alone, ...words, "--key", "sk-wrong-0123456789abc"));
@@ -71,7 +71,7 @@ test("test: a wrong key is an answer with a way out, exit 1; also as JSON", asyn
   assert.deepEqual([data.code, provider, model, ok], [1, "lab", "tiny", false]);
 });
 
-test("a server on this machine is found, named and used without any setting", async (t) => {
+test("finds, names and uses a server on this machine without any setting", async (t) => {
   const server = await startFakeOpenAI([say("hello")], { models: ["tiny"] });
   const cli = newCli("{}");
   t.after(async () => {
@@ -87,7 +87,7 @@ test("a server on this machine is found, named and used without any setting", as
   assert.match(wellEnded(await cli.runWith(env, "models", "test")), /^works: vllm\/tiny answered in \d+ ms: hello$/m);
 });
 
-test("nothing there: said so, with the way out and exit codes for scripts", async (t) => {
+test("no model: says so with the fix and exit codes for scripts", async (t) => {
   const cli = newCli("{}");
   t.after(() => cli.dispose());
   assert.equal((await cli.runWith(alone, "models", "scan")).code, 1);
@@ -95,11 +95,11 @@ test("nothing there: said so, with the way out and exit codes for scripts", asyn
   assert.deepEqual(await cli.runWith(alone, "models", "test"), {
     code: 1,
     stdout: "",
-    stderr: "no model is set up, and none was found\nfix: openclaw configure --section model\n",
+    stderr: "no model is configured, and no model was found\nfix: openclaw configure --section model\n",
   });
 });
 
-test("set keeps fall-backs, aliases and comments, and lets a new model through a list of allowed ones", async (t) => {
+test("set keeps fallbacks, aliases and comments, and adds the new model to a list of allowed ones", async (t) => {
   const cli = newCli(`{
   agents: {
     // who answers
@@ -132,21 +132,25 @@ test("set keeps fall-backs, aliases and comments, and lets a new model through a
   assert.equal((await cli.run("models", "set", "gpt-5")).code, 2);
 });
 
-test("configure refuses what it cannot use, and writes nothing", async (t) => {
+test("configure refuses unusable values and writes nothing", async (t) => {
   const cli = newCli("{}");
   t.after(() => cli.dispose());
   const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
-    [[], 2, /^nobody is here to answer "Whose model\?"; use --provider <id>\n/],
+    [[], 2, /^cannot ask "Which provider\?" without a terminal; use --provider <id>\n/],
     [["--provider", "lab"], 2, /use --model <provider\/model>\n/],
-    [["--provider", "lab", "--model", "other/x"], 2, /^--model other\/x is not one of lab\n/],
+    [["--provider", "lab", "--model", "other/x"], 2, /^--model other\/x is not a model of lab\n/],
     [["--provider", "lab", "--base-url", "file:///etc", "--model", "lab/x"], 2, /^not an address/],
     [
       ["--provider", "openai", "--key-env", "NOT_SET", "--model", "openai/x"],
       1,
       /^the environment variable NOT_SET has no usable key\n/,
     ],
-    [["--section", "web", "--set", "gateway.port=1"], 2, /^--set for web is one of tools\.web\.search\.provider=…/],
-    [["--section", "gateway", "--set", "gateway.port=x"], 1, /^gateway\.port is a number, not "x"\n/],
+    [
+      ["--section", "web", "--set", "gateway.port=1"],
+      2,
+      /^--set for section web must be one of tools\.web\.search\.provider=…/,
+    ],
+    [["--section", "gateway", "--set", "gateway.port=x"], 1, /^gateway\.port must be a number, not "x"\n/],
   ];
   for (const [words, code, message] of cases) {
     const ran = await cli.runWith(alone, "configure", ...words);

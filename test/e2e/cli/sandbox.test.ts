@@ -40,7 +40,7 @@ describe("sandbox explain", () => {
     readonly fixIt: string[];
   }
 
-  test("under non-main the main session is not sandboxed, by either of its names; others are (spec B 23)", async () => {
+  test("under non-main the main session is not sandboxed, by either of its names; others are", async () => {
     const main = await explain();
     assert.deepEqual(
       {
@@ -59,7 +59,7 @@ describe("sandbox explain", () => {
     assert.ok(group.fixIt.includes("agents.defaults.sandbox.mode"));
   });
 
-  test("an agent's own settings and lists are named by their keys", async () => {
+  test("names an agent's own settings and lists by their keys", async () => {
     const { sandbox, fixIt } = await explain("--agent", "work", "--session", "telegram:group:-1");
     assert.equal(sandbox.sessionIsSandboxed, false);
     assert.deepEqual(sandbox.tools.deny, ["exec"]);
@@ -70,11 +70,8 @@ describe("sandbox explain", () => {
     assert.equal(fixIt[0], "agents.list[1].sandbox.mode");
   });
 
-  test("for people it says plainly when nothing stands between a command and the machine", async () => {
-    assert.match(
-      wellEnded(await cli.run("sandbox", "explain")),
-      /Sandboxed\s+no: its commands run on this machine itself/,
-    );
+  test("says plainly when commands run without a sandbox", async () => {
+    assert.match(wellEnded(await cli.run("sandbox", "explain")), /Sandboxed\s+no: its commands run on this machine/);
   });
 });
 
@@ -93,11 +90,11 @@ describe("sandbox list and recreate", { skip: noBubblewrap }, () => {
     return JSON.stringify(body);
   };
 
-  test("nothing is listed before the first command", async () => {
-    assert.match(wellEnded(await cli.run("sandbox", "list")), /no sandbox was built yet/);
+  test("lists nothing before the first command", async () => {
+    assert.match(wellEnded(await cli.run("sandbox", "list")), /No sandboxes yet/);
   });
 
-  test("a built box is listed, taken down beside a running gateway, and built anew by the next command", async () => {
+  test("a sandbox is listed, removed beside a running gateway, and rebuilt by the next command", async () => {
     await run("echo kept > ~/note");
     assert.match(await run("cat ~/note"), /kept/);
     const { sandboxes } = JSON.parse(wellEnded(await cli.run("sandbox", "list", "--json"))) as {
@@ -110,6 +107,7 @@ describe("sandbox list and recreate", { skip: noBubblewrap }, () => {
         name: "",
         backend: "bubblewrap",
         image: null,
+        browser: false,
         running: false,
         matchesConfig: true,
         ageMs: 0,
@@ -120,16 +118,16 @@ describe("sandbox list and recreate", { skip: noBubblewrap }, () => {
         workspace: "",
       },
     );
-    assert.match(wellEnded(await cli.run("sandbox", "list")), /bubblewrap\s+ready\s+as in the config/);
+    assert.match(wellEnded(await cli.run("sandbox", "list")), /bubblewrap\s+ready\s+current/);
     assert.match(
       wellEnded(await cli.run("sandbox", "recreate", "--agent", "main", "--force")),
-      /took down openclaw-sbx-agent-main/,
+      /removed openclaw-sbx-agent-main/,
     );
     assert.doesNotMatch(await run("cat ~/note; echo again > ~/note"), /kept/);
     assert.match(await run("cat ~/note"), /again/);
   });
 
-  test("without --force and without a person nothing is taken down", async () => {
+  test("removes nothing without --force and without a terminal", async () => {
     const { code, stderr } = await cli.run("sandbox", "recreate", "--all");
     assert.equal(code, 2);
     assert.match(stderr, /--force/);

@@ -31,17 +31,17 @@ const open = (text?: string): Cli => {
 };
 const report = (text: string): Report => JSON.parse(text) as Report;
 
-test("an empty home: the missing sandbox is said plainly, nothing is made, the exit code is 1", async () => {
+test("an empty home: reports the missing sandbox, creates nothing, exit code 1", async () => {
   const cli = open();
   const { code, stdout, stderr } = await cli.run("security", "audit");
   assert.equal(code, 1, stderr);
-  assert.match(stdout, /sandbox\.off[\s\S]*its commands run on this machine itself/);
+  assert.match(stdout, /sandbox\.off[\s\S]*its commands run directly on this machine/);
   assert.match(stdout, /fix +openclaw config set agents\.defaults\.sandbox\.mode all/);
   assert.match(stdout, /findings?: /);
   assert.equal(statSync(cli.state, { throwIfNoEntry: false }), undefined);
 });
 
-test("a bad config: heaviest first, with line and command; --json has the documented shape", async () => {
+test("a bad config: most severe first, with line and command; --json has the documented shape", async () => {
   const cli = open(
     '{\n  gateway: { mode: "local", bind: "lan", auth: { token: "abc" } },\n  tools: { exec: { host: "gateway", security: "full", ask: "off" } },\n}\n',
   );
@@ -60,7 +60,7 @@ test("a bad config: heaviest first, with line and command; --json has the docume
   assert.doesNotMatch(stdout, /"token": "abc"/);
 });
 
-test("the commands it prints mend what they belong to", async () => {
+test("the printed commands fix their findings", async () => {
   const cli = open(
     '{ gateway: { mode: "local", auth: { token: "abc" } }, tools: { fs: { workspaceOnly: false }, exec: { host: "gateway", security: "full" } } }',
   );
@@ -79,45 +79,41 @@ test("the commands it prints mend what they belong to", async () => {
   }
 });
 
-test(
-  "typed in a shell as they stand, they close a careless set-up and keep its secrets",
-  { skip: noShell },
-  async () => {
-    const token = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
-    const cli = open(`{
+test("run in a shell as printed, they close an insecure setup and keep its secrets", { skip: noShell }, async () => {
+  const token = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+  const cli = open(`{
   gateway: { mode: "local", auth: { token: "${token}" }, trustedProxies: ["0.0.0.0/0"], controlUi: { allowInsecureAuth: true } },
   tools: { elevated: { allowFrom: { webchat: ["*", "ada"] } }, exec: { pathPrepend: ["/tmp"] }, agentToAgent: { enabled: true } },
   agents: { list: [{ id: "main" }, { id: "other" }] },
   commands: { bash: true, config: true },
 }`);
-    const program = join(cli.home, "openclaw");
-    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(root, "openclaw.mjs")}' "$@"\n`, {
-      mode: 0o755,
-    });
-    const env = { HOME: cli.home, PATH: `${cli.home}:${process.env["PATH"] ?? ""}`, NO_COLOR: "1" };
-    const look = async (): Promise<Report> => report((await cli.run("security", "audit", "--json")).stdout);
-    const before = (await look()).findings.filter(({ fix }) => /^(?:openclaw config|printf) /.test(fix));
-    for (const { fix } of before) {
-      const { status, stderr } = spawnSync("sh", ["-c", fix], { env, encoding: "utf8", cwd: cli.home });
-      assert.equal(status, 0, `${fix}: ${stderr}`);
-    }
-    const after = (await look()).findings.map(({ id }) => id);
-    const closed = ["exec.elevated-anyone", "exposure.insecure-auth", "exposure.trusted-proxies", "secrets.plain"];
-    for (const id of [...closed, "tools.agents-see-all", "commands.bash", "commands.config"]) {
-      assert.ok(
-        before.some((finding) => finding.id === id),
-        `${id} was not found`,
-      );
-      assert.ok(!after.includes(id), `${id} is still there`);
-    }
-    assert.ok(!after.includes("exposure.weak-secret") && !after.includes("files.others-read"));
-    assert.equal((await cli.run("config", "get", "gateway.auth.token")).stdout.trim(), token);
-    assert.doesNotMatch(cli.text(), new RegExp(token));
-    assert.match(cli.text(), /"ada"/);
-  },
-);
+  const program = join(cli.home, "openclaw");
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(root, "openclaw.mjs")}' "$@"\n`, {
+    mode: 0o755,
+  });
+  const env = { HOME: cli.home, PATH: `${cli.home}:${process.env["PATH"] ?? ""}`, NO_COLOR: "1" };
+  const look = async (): Promise<Report> => report((await cli.run("security", "audit", "--json")).stdout);
+  const before = (await look()).findings.filter(({ fix }) => /^(?:openclaw config|printf) /.test(fix));
+  for (const { fix } of before) {
+    const { status, stderr } = spawnSync("sh", ["-c", fix], { env, encoding: "utf8", cwd: cli.home });
+    assert.equal(status, 0, `${fix}: ${stderr}`);
+  }
+  const after = (await look()).findings.map(({ id }) => id);
+  const closed = ["exec.elevated-anyone", "exposure.insecure-auth", "exposure.trusted-proxies", "secrets.plain"];
+  for (const id of [...closed, "tools.agents-see-all", "commands.bash", "commands.config"]) {
+    assert.ok(
+      before.some((finding) => finding.id === id),
+      `${id} was not found`,
+    );
+    assert.ok(!after.includes(id), `${id} is still there`);
+  }
+  assert.ok(!after.includes("exposure.weak-secret") && !after.includes("files.others-read"));
+  assert.equal((await cli.run("config", "get", "gateway.auth.token")).stdout.trim(), token);
+  assert.doesNotMatch(cli.text(), new RegExp(token));
+  assert.match(cli.text(), /"ada"/);
+});
 
-test("--fix makes private files private and nothing else", async () => {
+test("--fix makes files private and changes nothing else", async () => {
   const cli = open('{ gateway: { mode: "local", auth: { token: "abc" } } }');
   chmodSync(cli.config, 0o644);
   chmodSync(cli.state, 0o755);
@@ -139,7 +135,7 @@ test("a config that cannot be read is a finding, not a crash", async () => {
   assert.match(stdout, /config\.invalid/);
 });
 
-test("the doctor says in one line how many findings there are", async () => {
+test("the doctor reports the number of findings in one line", async () => {
   const cli = open('{ gateway: { mode: "local", auth: { token: "abc" } } }');
   const { stdout } = await cli.run("doctor");
   assert.match(stdout, /Security +the audit has \d+ findings?: .*high/);

@@ -1,4 +1,4 @@
-// `openclaw security selftest` as a person runs it: an open set-up scores badly and says which key does it, a kept one well.
+// `openclaw security selftest` as a person runs it: an open setup scores badly and says which key does it, a kept one well.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -54,7 +54,7 @@ const noBubblewrap: string | false =
   "backend" in trial ? false : `needs bubblewrap (${trial.reason}): apt-get install bubblewrap`;
 
 describe("commands", () => {
-  test("host=gateway with security=full scores badly and the key is named", async () => {
+  test("host=gateway with security=full scores badly, and the key is named", async () => {
     const report = await attack(
       '{ tools: { fs: { workspaceOnly: true }, exec: { host: "gateway", security: "full", ask: "off" } } }',
       "--area",
@@ -75,7 +75,7 @@ describe("commands", () => {
     );
   });
 
-  test("no sandbox at all: commands run on the machine, and that key is named", async () => {
+  test("without a sandbox commands run on the machine, and that key is named", async () => {
     const report = await attack(
       "{ tools: { fs: { workspaceOnly: true } } }",
       "--area",
@@ -88,7 +88,7 @@ describe("commands", () => {
     assert.ok(report.holes.some(({ fix }) => fix === "openclaw config set agents.defaults.sandbox.mode all"));
   });
 
-  test("the command it prints closes the holes", async () => {
+  test("the printed command closes the holes", async () => {
     const cli = open(
       '{ tools: { fs: { workspaceOnly: true }, exec: { host: "gateway", security: "full", ask: "off" } } }',
     );
@@ -102,7 +102,7 @@ describe("commands", () => {
     assert.deepEqual([after.holes, after.score], [[], 100]);
   });
 
-  test("the allowlist with questions holds everywhere, and allowed programs and filters work", async () => {
+  test("the allowlist with approvals passes every case, and allowed programs and filters work", async () => {
     const report = await attack('{ tools: { fs: { workspaceOnly: true }, exec: { host: "gateway" } } }');
     assert.deepEqual(report.holes, []);
     assert.deepEqual(report.controls.broken, []);
@@ -110,14 +110,14 @@ describe("commands", () => {
     assert.ok(report.cases >= 150);
   });
 
-  test("a sandbox holds everywhere, and everyday use works inside it", { skip: noBubblewrap }, async () => {
+  test("a sandbox passes every case, and everyday use works inside it", { skip: noBubblewrap }, async () => {
     const report = await attack('{ agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "rw" } } } }');
     assert.equal(report.sandboxed, true);
     assert.deepEqual(report.holes, []);
     assert.deepEqual(report.controls.broken, []);
   });
 
-  test("a denied exec closes every case of it", async () => {
+  test("denying exec passes every case of it", async () => {
     const report = await attack(
       '{ tools: { deny: ["exec"] } }',
       "--area",
@@ -129,15 +129,15 @@ describe("commands", () => {
     );
     assert.deepEqual(report.holes, []);
     assert.ok(report.areas.every(({ score }) => score === 100));
-    assert.ok(report.notes.some((note) => /exec was not tried/.test(note)));
+    assert.ok(report.notes.some((note) => /exec was not tested/.test(note)));
   });
 });
 
-test("people get a score per area, the holes by cause, and the exit code", async () => {
+test("prints a score per area, the holes by cause, and sets the exit code", async () => {
   const cli = open("{ tools: { fs: { workspaceOnly: false } } }");
   const { code, stdout } = await cli.run("security", "selftest", "--area", "fs", "--area", "policy");
   assert.equal(code, 1);
-  assert.match(stdout, /^ +fs +\d+\/100 +\d+ of \d+ stopped$/m);
+  assert.match(stdout, /^ +fs +\d+\/100 +\d+ of \d+ blocked$/m);
   assert.match(stdout, /^ +policy +100\/100/m);
   assert.match(stdout, /because tools\.fs\.workspaceOnly is false/);
   assert.match(stdout, /fix: openclaw config set tools\.fs\.workspaceOnly true/);
@@ -145,7 +145,7 @@ test("people get a score per area, the holes by cause, and the exit code", async
   assert.deepEqual(readdirSync(cli.state), ["openclaw.json"]);
 });
 
-test("an empty home is attacked too, and nothing is made in it", async () => {
+test("tests an empty home too and creates nothing in it", async () => {
   const cli = open();
   const { code, stdout } = await cli.run("security", "selftest", "--area", "policy");
   assert.equal(code, 0, stdout);
@@ -155,7 +155,7 @@ test("an empty home is attacked too, and nothing is made in it", async () => {
   );
 });
 
-test("an unknown area is a wrong command line; a broken config is named", async () => {
+test("an unknown area is a usage error; a broken config is named", async () => {
   const wrong = await open("{}").run("security", "selftest", "--area", "nope");
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /areas: exec-shell/);

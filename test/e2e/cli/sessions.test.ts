@@ -6,33 +6,33 @@ import { after, before, test } from "node:test";
 
 import { newCli, wellEnded, type Cli } from "../../harness/cli.ts";
 import { say } from "../../fakes/openai.ts";
-import { openStage, untilSaid, type Stage } from "../../harness/sessions.ts";
+import { openTwoAgents, untilSaid, type TwoAgents } from "../../harness/sessions.ts";
 
-let stage: Stage;
+let agents: TwoAgents;
 let cli: Cli;
 let child = "";
 before(async () => {
-  stage = await openStage();
-  cli = newCli(undefined, stage.gateway.home);
-  stage.play(({ text }) => say(text.startsWith("[Sub-agent]") ? "told" : "done"));
-  child = String((await stage.call("sessions_spawn", { task: "x", label: "errand" }))["childSessionKey"]);
-  await untilSaid(stage.wire, "main", /^assistant: told/);
+  agents = await openTwoAgents();
+  cli = newCli(undefined, agents.gateway.home);
+  agents.play(({ text }) => say(text.startsWith("[Subagent]") ? "told" : "done"));
+  child = String((await agents.call("sessions_spawn", { task: "x", label: "errand" }))["childSessionKey"]);
+  await untilSaid(agents.wire, "main", /^assistant: told/);
 });
-after(() => stage.close());
+after(() => agents.close());
 
 interface Listed {
   readonly sessions: readonly { readonly key: string; readonly spawnedBy?: string }[];
 }
 const keysIn = (text: string): string[] => (JSON.parse(text) as Listed).sessions.map(({ key }) => key).toSorted();
 
-test("sessions --json lists what the gateway knows; --active and --spawned-by narrow it", async () => {
+test("sessions --json lists all sessions; --active and --spawned-by filter them", async () => {
   assert.deepEqual(keysIn(wellEnded(await cli.run("sessions", "--json"))), ["agent:main:main", child].toSorted());
   assert.deepEqual(keysIn(wellEnded(await cli.run("sessions", "--active", "5", "--json"))).length, 2);
   const mine = await cli.run("sessions", "--spawned-by", "agent:main:main", "--json");
   assert.deepEqual(keysIn(wellEnded(mine)), [child]);
 });
 
-test("sessions --verbose shows kinds, ids and who started them", async () => {
+test("sessions --verbose shows kinds, ids and parents", async () => {
   const text = wellEnded(await cli.run("sessions", "--verbose"));
   assert.match(text, /Kind\s+Id\s+Started by/);
   assert.match(text, /errand.*agent:main:main/);
@@ -40,14 +40,14 @@ test("sessions --verbose shows kinds, ids and who started them", async () => {
 });
 
 test("sessions --store reads a store file, also beside the gateway", async () => {
-  const file = join(stage.gateway.state, "openclaw.sqlite");
+  const file = join(agents.gateway.state, "openclaw.sqlite");
   const text = wellEnded(await cli.run("sessions", "--store", file, "--json"));
   assert.deepEqual(keysIn(text), ["agent:main:main", child].toSorted());
   const missing = await cli.run("sessions", "--store", "/nowhere/x.sqlite");
   assert.equal(missing.code, 1);
 });
 
-test("agents add takes --agent-dir and --non-interactive; set-identity sets what is named and keeps the rest", async () => {
+test("agents add accepts --agent-dir and --non-interactive; set-identity changes only what is named", async () => {
   const other = newCli("{\n  // mine\n  gateway: { mode: 'local' },\n}\n");
   const folder = join(other.home, "ops");
   mkdirSync(folder);
@@ -85,8 +85,8 @@ test("agents add takes --agent-dir and --non-interactive; set-identity sets what
 });
 
 test("sessions reads the store while the gateway is down, also after it was killed", async () => {
-  const file = join(stage.gateway.state, "openclaw.sqlite");
-  await stage.gateway.stop("SIGKILL");
+  const file = join(agents.gateway.state, "openclaw.sqlite");
+  await agents.gateway.stop("SIGKILL");
   for (const round of ["after the kill", "again"]) {
     const listed = await cli.run("sessions", "--json");
     assert.deepEqual(keysIn(wellEnded(listed)), ["agent:main:main", child].toSorted(), round);

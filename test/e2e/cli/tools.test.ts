@@ -31,7 +31,7 @@ const config = `{
 test("explain prints every layer, the deciding rule with file and line, and the smallest edit", async () => {
   const cli = newCli(config);
   const text = wellEnded(await cli.run("tools", "explain", "exec", "--agent", "support", "--model", "openai/gpt-5.2"));
-  assert.match(text, /^exec: denied\n {2}for agent support, session agent:support:main, model openai\/gpt-5\.2\n/);
+  assert.match(text, /^exec: blocked\n {2}for agent support, session agent:support:main, model openai\/gpt-5\.2\n/);
   assert.match(text, /Decided by profile: profile messaging does not include it .*~\/\.openclaw\/openclaw\.json:8/s);
   for (const layer of [
     "known",
@@ -44,7 +44,7 @@ test("explain prints every layer, the deciding rule with file and line, and the 
     "6  agent provider",
     "7  group",
     "8  sandbox",
-    "9  sub-agent",
+    "9  subagent",
   ]) {
     assert.ok(text.includes(`  ${layer}`), layer);
   }
@@ -86,7 +86,7 @@ test("explain exec names where a command would run, under which rules, and the k
   cli.dispose();
 });
 
-test("the edit that explain names turns the answer round when it is run", async () => {
+test("the edit that explain names reverses the decision when it is run", async () => {
   const cli = newCli(config);
   const ask = () => cli.run("tools", "explain", "message", "--agent", "support", "--model", "openai/gpt-5.2", "--json");
   type Asked = { decision: { allowed: boolean; fix: { after: { path: string; value?: unknown }[] } } };
@@ -121,13 +121,13 @@ test("explain: exit codes for scripts, schemas, unknown names and agents", async
   cli.dispose();
 });
 
-test("list: what may be used, and with --all what may not and why", async () => {
+test("list: the usable tools, and with --all the others with the reason", async () => {
   const cli = newCli(config);
   const few = wellEnded(await cli.run("tools"));
   assert.match(few, /^read +fs +allowed /m);
   assert.doesNotMatch(few, /^browser/m);
   const all = wellEnded(await cli.run("tools", "list", "--all", "--agent", "support"));
-  assert.match(all, /^browser +ui +denied +profile messaging does not include it/m);
+  assert.match(all, /^browser +ui +blocked +profile messaging does not include it/m);
   const data = JSON.parse(wellEnded(await cli.run("tools", "list", "--all", "--json"))) as {
     agentId: string;
     tools: { name: string; allowed: boolean }[];
@@ -137,7 +137,7 @@ test("list: what may be used, and with --all what may not and why", async () => 
   cli.dispose();
 });
 
-test("call without a gateway: pairs, JSON5, stdin; the result is there and in the journal", async () => {
+test("call without a gateway: pairs, JSON5, stdin; the result is printed and in the journal", async () => {
   const cli = newCli(config);
   wellEnded(await cli.run("tools", "call", "write", "path=note.md", "content=42"));
   const note = join(cli.state, "workspace", "note.md");
@@ -164,7 +164,7 @@ test("refusals: the explanation on stderr, exit 1, nothing on stdout", async () 
   const cli = newCli(config);
   const denied = await cli.run("tools", "call", "write", "path=x.md", "content=y", "--agent", "support");
   assert.deepEqual([denied.code, denied.stdout], [1, ""]);
-  assert.match(denied.stderr, /^write: denied\n.*Decided by profile: .*openclaw config set/s);
+  assert.match(denied.stderr, /^write: blocked\n.*Decided by profile: .*openclaw config set/s);
   assert.equal(existsSync(join(cli.state, "workspace-support")), false);
   const data = JSON.parse((await cli.run("tools", "call", "browser", "--json")).stdout) as { error: { code: string } };
   assert.equal(data.error.code, "tool.refused");
@@ -178,7 +178,7 @@ test("refusals: the explanation on stderr, exit 1, nothing on stdout", async () 
   cli.dispose();
 });
 
-test("a picture becomes a private file whose path is printed", async () => {
+test("writes an image to a private file and prints its path", async () => {
   const cli = newCli("{}");
   const png = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -202,7 +202,7 @@ test("store: verify, backup, restore and salvage, with the old one kept", async 
     code: 1,
     stdout: "",
     stderr:
-      "there is no store at ~/.openclaw/openclaw.sqlite yet\nfix: it is made at the first start: openclaw gateway run\n",
+      "there is no store at ~/.openclaw/openclaw.sqlite yet\nfix: the first start creates it: openclaw gateway run\n",
   });
   wellEnded(await cli.run("tools", "call", "agents_list"));
   assert.match(wellEnded(await cli.run("store", "verify", "--deep")), /trial copy +ok/);
@@ -212,7 +212,7 @@ test("store: verify, backup, restore and salvage, with the old one kept", async 
     /^backed up 1 records to ~\/backup\.sqlite and verified them\n$/,
   );
   const again = await cli.run("store", "backup", backup);
-  assert.deepEqual([again.code, /is already there\nfix: choose another name/.test(again.stderr)], [1, true]);
+  assert.deepEqual([again.code, /already exists\nfix: choose another name/.test(again.stderr)], [1, true]);
   wellEnded(await cli.run("tools", "call", "agents_list"));
   const restored = JSON.parse(wellEnded(await cli.run("store", "restore", backup, "--json"))) as {
     counts: Record<string, number>;
@@ -224,6 +224,8 @@ test("store: verify, backup, restore and salvage, with the old one kept", async 
     lost: unknown[];
   };
   assert.deepEqual([salvaged.kept["journal"], salvaged.lost], [1, []]);
+  const shown = wellEnded(await cli.run("store", "salvage", "~/saved.sqlite", "--uncertain"));
+  assert.match(shown, /^ {2}journal: 1 of 1 recovered$[^]*^no record was lost$/m);
   const fd = openSync(join(cli.state, "openclaw.sqlite"), "r+");
   for (let at = 4096; at < statSync(join(cli.state, "openclaw.sqlite")).size; at += 4096)
     writeSync(fd, Buffer.alloc(2000, 7), 0, 2000, at);
@@ -232,7 +234,7 @@ test("store: verify, backup, restore and salvage, with the old one kept", async 
   assert.equal(damaged.code, 1);
   assert.match(
     damaged.stderr,
-    /is damaged\nfix: restore a backup \(openclaw store restore <file>\), or save what can be read: openclaw store salvage/,
+    /is damaged\nfix: restore a backup \(openclaw store restore <file>\), or copy the readable records: openclaw store salvage/,
   );
   cli.dispose();
 });

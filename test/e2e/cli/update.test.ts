@@ -11,7 +11,7 @@ import { say, startFakeOpenAI } from "../../fakes/openai.ts";
 import { dispose, operator, root, startGateway, type TestGateway, type Wire } from "../../harness/gateway.ts";
 import { modelConfig } from "../../harness/model.ts";
 
-test("update.run of a package changes nothing and says what to run; of a checkout it looks upstream first", async (t) => {
+test("update.run of a package changes nothing and names the command; of a checkout it checks upstream first", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-installed-"));
   const installed = join(folder, "openclaw");
   for (const name of ["src", "openclaw.mjs", "package.json"])
@@ -45,7 +45,7 @@ test("update.run of a package changes nothing and says what to run; of a checkou
   assert.equal((await fetch(`${gateway.url}/health`)).status, 200);
 });
 
-test("update.run of a checkout that is behind: fetched, rebased, installed, built; the new code runs, and the session is told", async (t) => {
+test("update.run of an outdated checkout fetches, rebases, installs and builds; the new code runs, and the session is informed", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-behind-"));
   const [upstream, installed] = [join(folder, "upstream"), join(folder, "openclaw")];
   // Beside the checkout: `npm ci` empties the one inside it.
@@ -88,14 +88,14 @@ test("update.run of a checkout that is behind: fetched, rebased, installed, buil
   const after = await until(
     () => versionOf(gateway).catch(() => before),
     (version) => version !== before,
-    60_000,
+    240_000,
   );
   assert.deepEqual([before, after], ["1.0.1", "1.0.2"]);
   assert.equal(gateway.process.exitCode, null, "the same process, with the code that is on the disk now");
   const told = await until(
     () => server.requests.map(({ body }) => JSON.stringify(body)).find((text) => text.includes("Gateway restarted")),
     (text) => text !== undefined,
-    60_000,
+    240_000,
   );
   assert.match(told ?? "", /Gateway restarted \(update\.run done/);
   assert.match(told ?? "", /new code, please check/);
@@ -127,7 +127,7 @@ function publisher(folder: string): (version: string) => void {
 
 async function versionOf(gateway: TestGateway): Promise<string> {
   const wire: Wire = await operator(gateway);
-  const hello = wire.frames.find(({ type }) => type === "res")?.payload as unknown as { server: { version: string } };
+  const hello = wire.frames.find(({ type }) => type === "res")?.payload as { server: { version: string } };
   wire.end();
   return hello.server.version;
 }

@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => dispose(gateway));
 
-test("add, list, status, edit, disable, enable, run, runs, rm: the life of a job", async () => {
+test("a job can be added, listed, edited, disabled, enabled, run and removed", async () => {
   const added = await json<WireJob>("add", "--name", "disk", "--every", "1h", "--exec", "echo fine", "--no-deliver");
   assert.deepEqual(
     [added.schedule["kind"], added.schedule["everyMs"], added.payload, added.delivery],
@@ -45,13 +45,13 @@ test("add, list, status, edit, disable, enable, run, runs, rm: the life of a job
   assert.equal((await cron("delete", id)).code, 1);
 });
 
-test("run waits for the end and says what came of it; a job that failed ends the command with 1", async () => {
+test("run waits for the end and prints the outcome; a failed job ends the command with 1", async () => {
   const words = ["--every", "1h", "--no-deliver"];
-  const good = await json<WireJob>("add", "--name", "good", "--exec", "echo all is well", ...words);
+  const good = await json<WireJob>("add", "--name", "good", "--exec", "echo no problems", ...words);
   const bad = await json<WireJob>("add", "--name", "bad", "--exec", "exit 7", ...words);
   const ran = await cron("run", good.id);
   assert.deepEqual([ran.code, ran.stderr], [0, ""]);
-  assert.match(ran.stdout, /^ran, .*: all is well$/m);
+  assert.match(ran.stdout, /^ran, .*: no problems$/m);
   const failed = await cron("run", bad.id);
   assert.equal(failed.code, 1);
   assert.match(failed.stdout, /^failed, .*exit code 7/m);
@@ -69,7 +69,7 @@ test("every documented flag of add reaches the job", async () => {
     "--description mornings --disabled --misfire 1h",
   ];
   const job = await json<WireJob>(...shellWords(words.join(" ")));
-  const { id: _id, createdAtMs: _c, updatedAtMs: _u, ...rest } = job as unknown as Record<string, unknown>;
+  const { id: _id, createdAtMs: _c, updatedAtMs: _u, ...rest } = job;
   assert.deepEqual(rest, {
     agentId: "ops",
     name: "brief",
@@ -95,13 +95,10 @@ test("every documented flag of add reaches the job", async () => {
   assert.deepEqual([cleared.agentId, cleared.enabled, cleared.delivery?.["mode"]], [undefined, true, "none"]);
 });
 
-test("--at takes a length of time, an ISO time without a zone as UTC, and milliseconds", async () => {
+test("--at accepts a duration, an ISO time without a zone as UTC, and milliseconds", async () => {
   const at = async (when: string): Promise<number> => {
     const job = await json<WireJob>("add", "--name", "at", "--at", when, "--system-event", "x", "--keep-after-run");
-    assert.deepEqual(
-      [job.sessionTarget, (job as unknown as { deleteAfterRun: boolean }).deleteAfterRun],
-      ["main", false],
-    );
+    assert.deepEqual([job.sessionTarget, job.deleteAfterRun], ["main", false]);
     return Date.parse(String(job.schedule["at"]));
   };
   const before = Date.now();
@@ -112,10 +109,10 @@ test("--at takes a length of time, an ISO time without a zone as UTC, and millis
   assert.equal(await at(String(Date.UTC(year, 5, 1))), Date.UTC(year, 5, 1));
 });
 
-test("next shows the times ahead with their offset; --dry-run shows a job that is not kept", async () => {
+test("next shows upcoming times with their offset; --dry-run shows a job without saving it", async () => {
   const { stdout } = await cron("next", "--cron", "30 2 * * *", "--tz", "Europe/Berlin", "--count", "3");
   const lines = stdout.trim().split("\n");
-  assert.equal(lines[0], "times in Europe/Berlin");
+  assert.equal(lines[0], "run times in Europe/Berlin");
   assert.equal(lines.length, 4);
   assert.match(lines[1] ?? "", /^\d{4}-\d{2}-\d{2} 0[23]:[03]0:00 \+0[12]:00/);
   const before = await json<{ jobs: number }>("status");
@@ -131,11 +128,11 @@ test("next shows the times ahead with their offset; --dry-run shows a job that i
     "{}",
     "--dry-run",
   );
-  assert.match(dry.stdout, /^dry, times in /);
+  assert.match(dry.stdout, /^dry, run times in /);
   assert.equal((await json<{ jobs: number }>("status")).jobs, before.jobs);
 });
 
-test("next shows both changes of the clocks ahead: no time is lost in spring, none comes twice in autumn", async () => {
+test("next handles both clock changes: no time is lost in spring, none comes twice in autumn", async () => {
   const times = async (expr: string): Promise<string[]> =>
     (await cron("next", "--cron", expr, "--tz", "Europe/Berlin", "--count", "7")).stdout.trim().split("\n").slice(1);
   const days = (lines: readonly string[]): Set<string> => new Set(lines.map((line) => line.slice(0, 10)));
@@ -153,19 +150,19 @@ test("next shows both changes of the clocks ahead: no time is lost in spring, no
   );
 });
 
-test("wrong words are said before anything is sent, wrong values with the key that mends them", async () => {
+test("rejects unknown words before any request, and wrong values with the key that fixes them", async () => {
   for (const [words, complaint] of [
-    [["add", "--name", "x", "--message", "x"], /say when/],
-    [["add", "--name", "x", "--every", "1h"], /say what/],
+    [["add", "--name", "x", "--message", "x"], /missing schedule/],
+    [["add", "--name", "x", "--every", "1h"], /missing action/],
     [["add", "--every", "1h", "--message", "x"], /--name/],
-    [["add", "--name", "x", "--every", "1h", "--at", "2h", "--message", "x"], /not several/],
-    [["add", "--name", "x", "--every", "1h", "--message", "x", "--system-event", "y"], /not several/],
-    [["add", "--name", "x", "--every", "soon", "--message", "x"], /--every is a span/],
-    [["add", "--name", "x", "--every", "1h", "--tz", "UTC", "--message", "x"], /--tz belongs to --cron or --at/],
-    [["add", "--name", "x", "--every", "1h", "--message", "x", "--announce", "--no-deliver"], /not both/],
-    [["edit", "some-id"], /say what changes/],
-    [["runs"], /which job/],
-    [["next"], /a job, or one of/],
+    [["add", "--name", "x", "--every", "1h", "--at", "2h", "--message", "x"], /exclude each other/],
+    [["add", "--name", "x", "--every", "1h", "--message", "x", "--system-event", "y"], /exclude each other/],
+    [["add", "--name", "x", "--every", "soon", "--message", "x"], /--every must be a span/],
+    [["add", "--name", "x", "--every", "1h", "--tz", "UTC", "--message", "x"], /--tz requires --cron or --at/],
+    [["add", "--name", "x", "--every", "1h", "--message", "x", "--announce", "--no-deliver"], /exclude each other/],
+    [["edit", "some-id"], /nothing to change/],
+    [["runs"], /missing --id/],
+    [["next"], /missing <id>, or one of/],
   ] as const) {
     const { code, stderr } = await cron(...words);
     assert.equal(code, 2, words.join(" "));

@@ -22,7 +22,7 @@ async function jobOf(wire: Wire, id: string): Promise<WireJob & { state: Told }>
   return found;
 }
 
-test("App. E 12: a one-shot that fails is kept, switched off, and says why; it is not tried again", async (t) => {
+test("App. E 12: keeps a failed one-shot job, disables it with the reason and does not retry it", async (t) => {
   const gateway = await startGateway({ config: {} });
   const wire = await operator(gateway);
   t.after(async () => {
@@ -41,7 +41,7 @@ test("App. E 12: a one-shot that fails is kept, switched off, and says why; it i
   assert.equal(job.state.nextRunAtMs, undefined);
 });
 
-test("App. E 12: a recurring job that fails waits 30 s, 1 min, 5 min, 15 min, then an hour; success begins anew", async (t) => {
+test("App. E 12: a failing recurring job waits 30 s, 1 min, 5 min, 15 min, then an hour; a success resets this", async (t) => {
   const gateway = await startGateway({ config: {} });
   const wire = await operator(gateway);
   t.after(async () => {

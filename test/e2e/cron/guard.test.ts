@@ -33,7 +33,7 @@ after(async () => {
 const jobsOf = async (who: Wire): Promise<WireJob[]> =>
   (await ask<{ jobs: WireJob[] }>(who, "cron.list", { includeDisabled: true })).jobs;
 
-test("a job whose agent was removed runs as nobody: each kind fails with the command that mends it", async () => {
+test("a job whose agent was removed fails for every kind, with the command that fixes it", async () => {
   const { ok, error } = await wire.request("agents.create", { name: "gone", workspace: `${gateway.home}/gone` });
   assert.equal(ok, true, JSON.stringify(error));
   const payloads = [
@@ -62,13 +62,13 @@ test("a job whose agent was removed runs as nobody: each kind fails with the com
   const listed = await openclaw(gateway.home, ["cron", "list", "--all", "--json"]);
   assert.match(listed.stdout, /no longer exists, and no other agent runs it/);
   const [, , exec] = jobs;
-  const mended = await openclaw(gateway.home, ["cron", "edit", exec?.id ?? "", "--agent", "main", "--json"]);
-  assert.equal(mended.code, 0, mended.stderr);
+  const fixed = await openclaw(gateway.home, ["cron", "edit", exec?.id ?? "", "--agent", "main", "--json"]);
+  assert.equal(fixed.code, 0, fixed.stderr);
   await ask(wire, "cron.run", { id: exec?.id });
   assert.equal((await runsOf(wire, exec?.id ?? "")).at(-1)?.state, "ran");
 });
 
-test("who may only look reads jobs, rows, previews and events without secrets; who may change them reads all", async () => {
+test("a client with read scope sees jobs, rows, previews and events without secrets; one with admin scope sees all", async () => {
   const secret = "hunter2-very-long-word";
   const known = gateway.token;
   const job = await addJob(wire, {

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 
 import { until } from "../../harness/exec.ts";
 import { say } from "../../fakes/openai.ts";
-import { openHookHouse, writeScript, type HookHouse } from "../../harness/hook.ts";
+import { openHookGateway, writeScript, type HookGateway } from "../../harness/hook.ts";
 import { openclaw, tempHome } from "../../harness/gateway.ts";
 import { chat, textOf } from "../../harness/model.ts";
 
@@ -26,7 +26,7 @@ const out = (name: string): string => join(home, name);
 const writes = (name: string, what = "true"): string =>
   `import { appendFileSync } from "node:fs";\nexport default async (event): Promise<void> => { appendFileSync(${JSON.stringify(out(name))}, JSON.stringify(${what}) + "\\n"); };`;
 
-let runtime: HookHouse;
+let runtime: HookGateway;
 before(async () => {
   mkdirSync(workspace, { recursive: true });
   writeFileSync(join(workspace, "AGENTS.md"), "the original words");
@@ -73,7 +73,7 @@ before(async () => {
     writes("shadow.jsonl"),
   );
   const on = { enabled: true };
-  runtime = await openHookHouse(
+  runtime = await openHookGateway(
     {
       internal: {
         enabled: true,
@@ -106,9 +106,9 @@ const cli = async (...words: string[]): Promise<Record<string, unknown>> => {
   return JSON.parse(stdout) as Record<string, unknown>;
 };
 
-test("gateway:startup: boot-md gives the agent BOOT.md, and what a hook pushes is said in the main session", async () => {
+test("gateway:startup: boot-md gives the agent BOOT.md, and messages that a hook pushes appear in the main session", async () => {
   const boot = await until(
-    () => runtime.heard().find((text) => text.includes("water the plants at boot")) ?? "",
+    () => runtime.received().find((text) => text.includes("water the plants at boot")) ?? "",
     (found) => found !== "",
   );
   assert.match(boot, /just started/);
@@ -119,16 +119,16 @@ test("gateway:startup: boot-md gives the agent BOOT.md, and what a hook pushes i
   assert.ok(await until(said, (there) => there));
 });
 
-test("F13: a hook that throws while it loads at boot leaves the gateway up and the others running", async () => {
+test("F13: a hook that throws while loading leaves the gateway up and the others running", async () => {
   await until(
     () => runtime.gateway.output(),
     (text) => text.includes("hook throws failed at gateway:startup"),
   );
-  assert.match(runtime.gateway.output(), /hook garbled is off/);
+  assert.match(runtime.gateway.output(), /hook garbled does not run/);
   assert.equal((await runtime.wire.request("health", {})).ok, true);
 });
 
-test("command:stop: every listener hears the documented event; one that hangs is cut off, and what is pushed reaches the person", async () => {
+test("command:stop: every listener gets the documented event; one that hangs is stopped, and pushed messages reach the person", async () => {
   const end = await chat(runtime.wire, "main", "/stop", "hook-stop");
   assert.match(textOf(end), /Nothing is running here\.\nthe speaker heard command:stop/);
   const [[event, names, key] = []] = lines("watcher.jsonl") as [Record<string, unknown>, string[], string][];
@@ -151,16 +151,16 @@ test("command:stop: every listener hears the documented event; one that hangs is
   assert.match(runtime.gateway.output(), /hook hangs failed at command:stop/);
 });
 
-test("agent:bootstrap may change the files a prompt begins with", async () => {
+test("agent:bootstrap can change the files that a prompt begins with", async () => {
   await chat(runtime.wire, "main", "hello there", "hook-boot");
-  const { messages } = (runtime.server.requests.at(-1)?.body ?? {}) as unknown as {
+  const { messages } = (runtime.server.requests.at(-1)?.body ?? {}) as {
     messages: { role: string; content: string }[];
   };
   const system = messages.find(({ role }) => role === "system")?.content ?? "";
   assert.match(system, /the original words[\s\S]*## EXTRA\.md\nwords of a hook/);
 });
 
-test("session-memory writes the end of the session on /new, and on /reset with another number", async () => {
+test("session-memory writes the end of the session on /new and on /reset with another number", async () => {
   runtime.script = () => say("Sure, my key is sk-abcdefghij0123456789abcd.");
   await chat(runtime.wire, "main", "plan the garden party", "hook-talk");
   await chat(runtime.wire, "main", "/new", "hook-new");
@@ -174,7 +174,7 @@ test("session-memory writes the end of the session on /new, and on /reset with a
   assert.equal(readdirSync(join(workspace, "memory")).length, 2);
 });
 
-test("command-logger keeps one JSON line for each command", () => {
+test("command-logger writes one JSON line for each command", () => {
   const log = readFileSync(join(state, "logs", "commands.log"), "utf8")
     .trim()
     .split("\n");
@@ -189,11 +189,11 @@ test("command-logger keeps one JSON line for each command", () => {
   );
 });
 
-test("session-memory keeps what was said, not the news and looks around that the house put between", async () => {
+test("session-memory keeps the conversation without notices and heartbeats", async () => {
   runtime.script = () => say("HEARTBEAT_OK");
   await runtime.wire.request("wake", { mode: "now", text: "the boiler reports\n42 degrees" });
   await until(
-    () => runtime.heard().some((text) => text.includes("the boiler reports")),
+    () => runtime.received().some((text) => text.includes("the boiler reports")),
     (there) => there,
   );
   runtime.script = () => say("Seven guests.");
@@ -207,7 +207,7 @@ test("session-memory keeps what was said, not the news and looks around that the
   assert.doesNotMatch(note, /System:|heartbeat|HEARTBEAT|boiler|cellar/);
 });
 
-test("what nobody enabled, what lacks something, and what lies in a workspace unpinned never ran", () => {
+test("never runs hooks that are not enabled, lack a requirement, or lie unpinned in a workspace", () => {
   assert.deepEqual(
     [lines("never.jsonl"), lines("needy.jsonl"), lines("sneaky.jsonl"), lines("shadow.jsonl")],
     [[], [], [], []],
@@ -217,7 +217,7 @@ test("what nobody enabled, what lacks something, and what lies in a workspace un
 test("a workspace hook runs once a person enabled it, as it was then; a change stops it after the next reload", async () => {
   await cli("disable", "hangs");
   const before = await cli("info", "sneaky");
-  assert.match(String(before["problem"]), /agents can write where it lies/);
+  assert.match(String(before["problem"]), /agents can write its folder/);
   await cli("enable", "sneaky");
   assert.match(readFileSync(join(state, "openclaw.json"), "utf8"), /"pin": "sha256-[0-9a-f]{64}"/);
   const hears = async (): Promise<number> => {
@@ -237,7 +237,7 @@ test("a workspace hook runs once a person enabled it, as it was then; a change s
       await hears();
       return runtime.gateway.output();
     },
-    (text) => text.includes("hook sneaky is off: it was changed since it was enabled"),
+    (text) => text.includes("hook sneaky does not run: it has changed since it was enabled"),
   );
   const last = lines("sneaky.jsonl").length;
   await hears();
@@ -245,7 +245,7 @@ test("a workspace hook runs once a person enabled it, as it was then; a change s
   assert.match(String((await cli("info", "sneaky"))["problem"]), /changed since it was enabled/);
 });
 
-test("openclaw hooks list, info, check, enable and disable agree with what runs", async () => {
+test("openclaw hooks list, info, check, enable and disable match what runs", async () => {
   const { hooks } = (await cli("list")) as { hooks: Record<string, unknown>[] };
   const stateOf = Object.fromEntries(hooks.map(({ name, source, enabled, runs }) => [name, [source, enabled, runs]]));
   assert.deepEqual(stateOf, {
@@ -280,11 +280,11 @@ test("openclaw hooks list, info, check, enable and disable agree with what runs"
   assert.equal(await isDeaf(), true);
 });
 
-test("hooks enable names what is near, hooks install says what to do instead", async () => {
+test("hooks enable suggests the nearest name, and hooks install says what to do instead", async () => {
   const near = await openclaw(home, ["hooks", "enable", "sesion-memory"]);
   assert.equal(near.code, 1);
   assert.match(near.stderr, /did you mean session-memory/);
   const install = await openclaw(home, ["hooks", "install", "./x"]);
   assert.equal(install.code, 1);
-  assert.match(install.stderr, /comes with plugins[\s\S]*openclaw hooks enable/);
+  assert.match(install.stderr, /cannot be installed from packages yet[\s\S]*openclaw hooks enable/);
 });

@@ -11,7 +11,7 @@ import {
   cronEvents,
   firstRun,
   hourly,
-  openJobHouse,
+  openJobGateway,
   quiet,
   runsOf,
   type WireJob,
@@ -19,17 +19,17 @@ import {
 import { until } from "../../harness/exec.ts";
 import { call, say, type FakeRequest } from "../../fakes/openai.ts";
 import type { Wire } from "../../harness/gateway.ts";
-import { chat, messagesOf, toolsOf, type ScriptedHouse } from "../../harness/model.ts";
+import { chat, messagesOf, toolsOf, type ScriptedGateway } from "../../harness/model.ts";
 
-let runtime: ScriptedHouse;
+let runtime: ScriptedGateway;
 let wire: Wire;
 before(async () => {
-  runtime = await openJobHouse();
+  runtime = await openJobGateway();
   ({ wire } = runtime);
 });
 after(() => runtime.close());
 
-test("at: once, at its time; success removes the job, its row stays", async () => {
+test("at: runs once at its time; success removes the job and keeps its row", async () => {
   runtime.script = () => say("Done.");
   const at = new Date(Date.now() + 1200).toISOString();
   const { id } = await addJob(wire, {
@@ -51,7 +51,7 @@ test("at: once, at its time; success removes the job, its row stays", async () =
   assert.deepEqual([started?.["action"], finished?.["action"], finished?.["status"]], ["started", "finished", "ok"]);
 });
 
-test("a row says when its job comes next; a job that comes no more says nothing", async () => {
+test("a row says when its job runs next, and a job without a next time says nothing", async () => {
   const { id, state } = await addJob(wire, { name: "next", schedule: hourly, command: "true", delivery: quiet });
   await ask(wire, "cron.run", { id });
   assert.equal((await firstRun(wire, id)).nextRunAtMs, state.nextRunAtMs);
@@ -62,7 +62,7 @@ test("a row says when its job comes next; a job that comes no more says nothing"
   );
 });
 
-test("agentTurn: a turn in a session of its own, prefixed with job and name, a new session id each run", async () => {
+test("agentTurn: runs in its own session, prefixed with job and name, with a new session id each time", async () => {
   runtime.script = () => say("The brief.");
   const { id } = await addJob(wire, { name: "brief", schedule: hourly, message: "Sum up.", delivery: quiet });
   const before = runtime.server.requests.length;
@@ -78,7 +78,7 @@ test("agentTurn: a turn in a session of its own, prefixed with job and name, a n
   assert.equal(history.messages.length, 2);
 });
 
-test("agentTurn: toolsAllow takes tools away and gives none; another model, thinking and time are its own", async () => {
+test("agentTurn: toolsAllow only removes tools; model, thinking and timeout apply to that run", async () => {
   runtime.script = () => say("ok");
   const payload = { kind: "agentTurn", message: "x", toolsAllow: ["read", "browser"], timeoutSeconds: 120 };
   const { id } = await addJob(wire, { name: "narrow", schedule: hourly, payload, delivery: quiet });
@@ -100,7 +100,7 @@ test("agentTurn: toolsAllow takes tools away and gives none; another model, thin
   assert.match((await runsOf(wire, calls.id))[0]?.summary ?? "", /heard: .*exec.*the tools this turn was given/);
 });
 
-test("exec: a command without a model, under the agent's rules, its output the result", async () => {
+test("exec: runs a command without a model under the agent's rules, with its output as the result", async () => {
   const before = runtime.server.requests.length;
   const { id } = await addJob(wire, { name: "disk", schedule: hourly, command: "echo $((40+2))", delivery: quiet });
   await ask(wire, "cron.run", { id });
@@ -112,7 +112,7 @@ test("exec: a command without a model, under the agent's rules, its output the r
   assert.equal((await runsOf(wire, bad.id))[0]?.status, "error");
 });
 
-test("tool: any tool without a model, through the one path; a refused one is an error with the rule", async () => {
+test("tool: runs any tool without a model; a refused one is an error with the rule", async () => {
   const { id } = await addJob(wire, {
     name: "look",
     schedule: hourly,
@@ -156,15 +156,14 @@ test("systemEvent now: the main session takes a turn with the line; next-heartbe
   assert.equal((await runsOf(wire, empty.id))[0]?.status, "skipped");
 });
 
-test("isolated default announce: the result is said in the main chat, once, and shown in open chats", async () => {
+test("isolated jobs announce their result once in the main chat, also in open chats", async () => {
   runtime.script = () => say("Rain at noon.");
   const { id } = await addJob(wire, { name: "weather", schedule: hourly, message: "Weather?" });
   await ask(wire, "cron.run", { id });
   const shown = await until(
     () =>
       wire.frames.filter((frame) => frame.event === "chat" && JSON.stringify(frame.payload).includes("Rain at noon.")),
-    (frames) =>
-      frames.some((frame) => (frame.payload as unknown as { sessionKey: string }).sessionKey === "agent:main:main"),
+    (frames) => frames.some((frame) => (frame.payload as { sessionKey: string }).sessionKey === "agent:main:main"),
   );
   assert.ok(shown.length >= 1);
   const { messages } = await ask<{ messages: unknown[] }>(wire, "chat.history", { sessionKey: "main" });
@@ -176,7 +175,7 @@ test("isolated default announce: the result is said in the main chat, once, and 
   assert.equal(after.messages.length, messages.length);
 });
 
-test("a channel that is not set up: the run is an error that names it, unless best effort", async () => {
+test("a channel that is not set up makes the run an error that names it, unless bestEffort is set", async () => {
   runtime.script = () => say("text");
   const job = { schedule: hourly, message: "x", delivery: { mode: "announce", channel: "whatsapp", to: "+1" } };
   const { id } = await addJob(wire, { name: "wa", ...job });
@@ -187,7 +186,7 @@ test("a channel that is not set up: the run is an error that names it, unless be
   assert.equal((await runsOf(wire, loose.id))[0]?.status, "ok");
 });
 
-test("a job of an agent runs as that agent; an agent that does not exist is refused; null leaves it to the default", async () => {
+test("a job runs as its agent; an unknown agent is refused; null means the default agent", async () => {
   runtime.script = () => say("ops here");
   const { id } = await addJob(wire, { name: "ops", schedule: hourly, message: "x", agentId: "ops", delivery: quiet });
   await ask(wire, "cron.run", { id });
@@ -198,17 +197,17 @@ test("a job of an agent runs as that agent; an agent that does not exist is refu
   assert.equal(cleared.agentId, undefined);
 });
 
-test("a model failure is an error row, and the model of the job is used", async () => {
+test("a model failure is an error row, and the job's own model is used", async () => {
   runtime.script = () => say("fine");
   const payload = { kind: "agentTurn", message: "x", model: "fake/no-such-model" };
   const { id } = await addJob(wire, { name: "model", schedule: hourly, payload, delivery: quiet });
   const before = runtime.server.requests.length;
   await ask(wire, "cron.run", { id });
-  const used = runtime.server.requests.slice(before).map(({ body }) => (body as unknown as { model: string }).model);
+  const used = runtime.server.requests.slice(before).map(({ body }) => (body as { model: string }).model);
   assert.equal(used[0], "no-such-model");
 });
 
-test("every second, for a while: each slot one row, in order, none twice", async () => {
+test("every second for a while: each slot has one row, in order, none twice", async () => {
   const file = join(runtime.gateway.workspace, "ticks.txt");
   const { id } = await addJob(wire, {
     name: "ticks",

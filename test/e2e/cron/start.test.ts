@@ -9,7 +9,7 @@ import { addJob, ask, hourly, quiet, runsOf, type WireJob } from "../../harness/
 import { until } from "../../harness/exec.ts";
 import { dispose, operator, startGateway, tempHome } from "../../harness/gateway.ts";
 
-test("cron.enabled false and OPENCLAW_SKIP_CRON: nothing runs by itself, the rest works; switching it on takes effect at once", async () => {
+test("cron.enabled false and OPENCLAW_SKIP_CRON: no job runs by itself; enabling takes effect immediately", async () => {
   const home = tempHome();
   const off = await startGateway({ home, config: { cron: { enabled: false } } });
   const client = await operator(off);
@@ -20,7 +20,7 @@ test("cron.enabled false and OPENCLAW_SKIP_CRON: nothing runs by itself, the res
     delivery: quiet,
   });
   assert.deepEqual((await ask<{ enabled: boolean }>(client, "cron.status", {})).enabled, false);
-  await sleep(1500);
+  await sleep(1000);
   assert.deepEqual(await runsOf(client, id), []);
   assert.match(off.output(), /scheduler disabled; jobs will not run automatically/);
   const file = join(off.state, "openclaw.json");
@@ -34,13 +34,13 @@ test("cron.enabled false and OPENCLAW_SKIP_CRON: nothing runs by itself, the res
   const skipped = await startGateway({ home, env: { OPENCLAW_SKIP_CRON: "1" } });
   const again = await operator(skipped);
   const before = (await runsOf(again, id)).length;
-  await sleep(1500);
+  await sleep(1000);
   assert.equal((await runsOf(again, id)).length, before);
   again.end();
   await dispose(skipped);
 });
 
-test("an older jobs.json is taken over at the first start and stays as it is", async () => {
+test("imports an older jobs.json at the first start and leaves it unchanged", async () => {
   const home = tempHome();
   const folder = join(home, ".openclaw", "cron");
   mkdirSync(folder, { recursive: true });

@@ -32,38 +32,35 @@ after(async () => {
   await server.close();
 });
 
-test("system event waits for the next heartbeat unless told otherwise", async () => {
+test("system event waits for the next heartbeat by default", async () => {
   assert.deepEqual(await json("event", "--text", "the kettle boils"), { ok: true });
-  const { queuedSystemEvents } = (await wire.request("status")).payload as unknown as { queuedSystemEvents: string[] };
+  const { queuedSystemEvents } = await wire.call("status");
   assert.deepEqual([queuedSystemEvents, heard()], [["the kettle boils"], []]);
 });
 
-test("system event --mode now gives the main session a turn, with what waited before it", async () => {
+test("system event --mode now gives the main session a turn that includes waiting lines", async () => {
   const ran = await run("event", "--text", "the door rang", "--mode", "now");
-  assert.deepEqual([ran.code, ran.stdout], [0, "Told; a turn begins for it.\n"]);
+  assert.deepEqual([ran.code, ran.stdout], [0, "Posted; a turn starts now.\n"]);
   const told = await until(heard, (list) => list.length === 1);
   assert.match(told[0] ?? "", /System: \[[^\]]+\] the kettle boils\\nSystem: \[[^\]]+\] the door rang/);
 });
 
-test("system heartbeat last shows the wake and what came of it", async () => {
+test("system heartbeat last shows the wake and its outcome", async () => {
   await until(
     () => json("heartbeat", "last"),
     (last) => (last as { status?: string } | null)?.status === "ok",
   );
   const ran = await run("heartbeat", "last");
-  assert.match(ran.stdout, /^When +.* ago, \d+ ms\nAgent +main\nCame of it +ok\n$/);
+  assert.match(ran.stdout, /^When +.* ago, \d+ ms\nAgent +main\nResult +ok\n$/);
   assert.match((await run("heartbeat")).stdout, /^When /);
 });
 
-test("system heartbeat disable and enable are one switch", async () => {
+test("system heartbeat disable and enable switch heartbeats off and on", async () => {
   assert.deepEqual(await json("heartbeat", "disable", "--expect-final"), { ok: true, enabled: false });
-  const { heartbeatSeconds } = (await wire.request("health")).payload as unknown as { heartbeatSeconds: number };
+  const { heartbeatSeconds } = await wire.call("health");
   assert.equal(heartbeatSeconds, 0);
   assert.deepEqual(await json("heartbeat", "enable"), { ok: true, enabled: true });
-  const health = (await wire.request("health")).payload as unknown as {
-    heartbeatSeconds: number;
-    agents: { heartbeat: Record<string, unknown> }[];
-  };
+  const health = await wire.call("health");
   assert.equal(health.heartbeatSeconds, 1800);
   const { prompt, ...rest } = health.agents[0]?.heartbeat ?? {};
   assert.deepEqual(rest, { enabled: true, every: "30m", everyMs: 1_800_000, target: "last", ackMaxChars: 300 });
@@ -72,7 +69,7 @@ test("system heartbeat disable and enable are one switch", async () => {
   assert.equal((await run("heartbeat", "enable")).stdout, "Heartbeats are on.\n");
 });
 
-test("system presence shows the gateway and the page, and not the command line itself", async () => {
+test("system presence shows the gateway and the page, but not the command line itself", async () => {
   const rows = (await json("presence")) as { mode: string; reason: string; instanceId?: string }[];
   assert.deepEqual(
     rows.map(({ mode, reason, instanceId }) => [mode, reason, instanceId]),
@@ -84,7 +81,7 @@ test("system presence shows the gateway and the page, and not the command line i
   assert.match((await run("presence")).stdout, /Host +Mode[\s\S]*Page +backend operator/);
 });
 
-test("system-event: a beacon makes or changes one row; a note without a sender is a line for main", async () => {
+test("system-event: a beacon creates or updates one row; a note without a sender is a line for main", async () => {
   const beacon = {
     text: "Node: phone",
     instanceId: "PHONE-1",
@@ -102,26 +99,26 @@ test("system-event: a beacon makes or changes one row; a note without a sender i
   };
   assert.deepEqual((await wire.request("system-event", beacon)).payload, { ok: true });
   await wire.request("system-event", { ...beacon, instanceId: "phone-1", lastInputSeconds: 9 });
-  const rows = (await wire.request("system-presence")).payload as unknown as Record<string, unknown>[];
+  const rows = await wire.call("system-presence");
   const { ts, ...row } = rows.find(({ mode }) => mode === "test") ?? {};
   const { unknown: _unknown, ...expected } = beacon;
   assert.deepEqual(row, { ...expected, instanceId: "phone-1", lastInputSeconds: 9 });
   assert.equal(typeof ts, "number");
   await wire.event("presence");
   assert.deepEqual((await wire.request("system-event", { text: "a note" })).payload, { ok: true });
-  const { queuedSystemEvents } = (await wire.request("status")).payload as unknown as { queuedSystemEvents: string[] };
+  const { queuedSystemEvents } = await wire.call("status");
   assert.deepEqual(queuedSystemEvents, ["a note"]);
   const bad = await wire.request("system-event", { instanceId: "x" });
   assert.deepEqual([bad.error?.code, bad.error?.message], ["INVALID_REQUEST", "text required"]);
 });
 
-test("wrong words are told apart from failures", async () => {
+test("usage errors have another exit code than failures", async () => {
   const missing = await run("event");
-  assert.deepEqual([missing.code, /--text is needed/.test(missing.stderr)], [2, true]);
+  assert.deepEqual([missing.code, /missing --text/.test(missing.stderr)], [2, true]);
   assert.equal((await run("event", "--text", "x", "--mode", "soon")).code, 2);
 });
 
-test("a device without the scope may neither wake nor switch", async () => {
+test("a device without the scope can neither wake nor switch", async () => {
   const reader = await operator(gateway, { scopes: ["operator.read"] });
   for (const [method, params, scope] of [
     ["wake", { mode: "now", text: "x" }, "operator.write"],

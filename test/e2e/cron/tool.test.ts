@@ -2,21 +2,21 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { ask, firstRun, hourly, openJobHouse, quiet, type WireJob } from "../../harness/cron.ts";
+import { ask, firstRun, hourly, openJobGateway, quiet, type WireJob } from "../../harness/cron.ts";
 import { call as callTool, until } from "../../harness/exec.ts";
 import { call, say } from "../../fakes/openai.ts";
 import type { Wire } from "../../harness/gateway.ts";
-import { chat, messagesOf, textOf, type ScriptedHouse } from "../../harness/model.ts";
+import { chat, messagesOf, textOf, type ScriptedGateway } from "../../harness/model.ts";
 
-let runtime: ScriptedHouse;
+let runtime: ScriptedGateway;
 let wire: Wire;
 before(async () => {
-  runtime = await openJobHouse();
+  runtime = await openJobGateway();
   ({ wire } = runtime);
 });
 after(() => runtime.close());
 
-test("status, list, add, update by jobId or id, run, runs, remove: as the RPC", async () => {
+test("status, list, add, update by jobId or id, run, runs and remove work as over the wire", async () => {
   const added = await callTool(runtime.gateway, "cron", {
     action: "add",
     job: { name: "from tool", schedule: hourly, payload: { kind: "exec", command: "echo tool" }, delivery: quiet },
@@ -45,7 +45,7 @@ test("status, list, add, update by jobId or id, run, runs, remove: as the RPC", 
   });
 });
 
-test("numbers and flags of a job sent as text are read, and what cannot be is repeated with what is wanted", async () => {
+test("converts numbers and flags sent as text, and rejects others with the expected form", async () => {
   const payload = { kind: "exec", command: "true", timeout: "30" };
   const made = [
     {
@@ -69,7 +69,7 @@ test("numbers and flags of a job sent as text are read, and what cannot be is re
   assert.match(text, /schedule\.everyMs must be a number of milliseconds.*, not "an hour"/);
 });
 
-test("fields given flat, without a job around them, are the job", async () => {
+test("accepts the fields of a job without a job object around them", async () => {
   const { details } = await callTool(runtime.gateway, "cron", {
     action: "add",
     name: "flat",
@@ -94,7 +94,7 @@ test("wake queues a line for the session, now or with the next heartbeat", async
   assert.match((await callTool(runtime.gateway, "cron", { action: "wake" })).text, /missing "text"/);
 });
 
-test("an unknown action and wrong fields are refused with words a model can act on", async () => {
+test("refuses an unknown action and wrong fields with a message a model can act on", async () => {
   assert.equal((await callTool(runtime.gateway, "cron", { action: "dance" })).error?.type, "tool.bad-arguments");
   const { error } = await callTool(runtime.gateway, "cron", {
     action: "add",
@@ -104,7 +104,7 @@ test("an unknown action and wrong fields are refused with words a model can act 
   assert.match(error?.message ?? "", /at least 1000/);
 });
 
-test("an agent adds a reminder for itself in a turn of its owner", async () => {
+test("an agent adds a reminder for itself in the owner's turn", async () => {
   let asked = false;
   runtime.script = ({ role }) => {
     if (role === "tool") return say("Noted.");

@@ -8,13 +8,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { until } from "../../harness/exec.ts";
 import { say } from "../../fakes/openai.ts";
-import { HOOK_TOKEN, hook, openHookHouse, writeScript, type HookHouse } from "../../harness/hook.ts";
+import { HOOK_TOKEN, hook, openHookGateway, writeScript, type HookGateway } from "../../harness/hook.ts";
 import { noShared, operator, shared } from "../../harness/gateway.ts";
 import { chat, startWithModel, textOf } from "../../harness/model.ts";
+import { textOf as contentText } from "../../../src/core/message.ts";
 
-let runtime: HookHouse;
+let runtime: HookGateway;
 before(async () => {
-  runtime = await openHookHouse({
+  runtime = await openHookGateway({
     maxBodyBytes: 20_000,
     mappings: [
       { id: "first", match: { path: "both" }, action: "wake", textTemplate: "first: {{a[0].b}}" },
@@ -60,13 +61,13 @@ const heardOf = (words: string, from = 0): Promise<string> =>
   until(
     () =>
       runtime
-        .heard()
+        .received()
         .slice(from)
         .find((text) => text.includes(words)) ?? "",
     (found) => found !== "",
   );
 
-test("App. E 14: a bad token is 401, also the gateway's own, and says so in plain text", async () => {
+test("App. E 14: a wrong token is 401 in plain text, also the gateway's own token", async () => {
   for (const authorization of [undefined, "Bearer wrong", `Bearer ${runtime.gateway.token}`, `Basic ${HOOK_TOKEN}`]) {
     const { status, type, text } = await hook(runtime.gateway, "/wake", { text: "t" }, { authorization });
     assert.deepEqual({ status, type, text }, { status: 401, type: "text/plain", text: "Unauthorized" });
@@ -84,7 +85,7 @@ test("App. E 14: missing text is 400, oversized is 413, an agent hook is 202", a
   assert.deepEqual(Object.keys(ran.body), ["ok", "runId"]);
 });
 
-test("x-openclaw-token is as good as a bearer; a token in the URL is refused with the reason and not taken", async () => {
+test("accepts x-openclaw-token like a bearer token; refuses a token in the URL with the reason", async () => {
   const own = await hook(
     runtime.gateway,
     "/wake",
@@ -101,7 +102,7 @@ test("x-openclaw-token is as good as a bearer; a token in the URL is refused wit
   assert.ok(!runtime.gateway.output().includes(HOOK_TOKEN));
 });
 
-test("other verbs are 405, paths without a rule 404, the root too", async () => {
+test("other HTTP methods are 405; paths without a rule and the root are 404", async () => {
   const got = await hook(runtime.gateway, "/wake", undefined, {}, "GET");
   assert.deepEqual([got.status, got.headers.get("allow"), got.type], [405, "POST", "text/plain"]);
   for (const path of ["/zzz", "", "/wake/more"]) {
@@ -110,12 +111,12 @@ test("other verbs are 405, paths without a rule 404, the root too", async () => 
   }
 });
 
-test("what cannot be read is 400 or 415 with a reason: no JSON, doubled keys, a list, another type, unknown fields", async () => {
+test("invalid bodies are 400 or 415 with a reason: not JSON, duplicate keys, a list, another type, unknown fields", async () => {
   const cases: readonly (readonly [unknown, RegExp])[] = [
     ["{nope", /not JSON/],
     ['{"text":"a","text":"b"}', /text/],
     ["[1]", /object/],
-    [{ text: "x", colour: "red" }, /unknown field "colour"/],
+    [{ text: "x", color: "red" }, /unknown field "color"/],
     [{ text: 7 }, /text must be a string/],
     [{ text: "  " }, /text required/],
   ];
@@ -142,13 +143,13 @@ test("what cannot be read is 400 or 415 with a reason: no JSON, doubled keys, a 
   }
 });
 
-test("a mode nobody knows means now, as recorded", async () => {
+test("treats an unknown mode as now, as recorded", async () => {
   const { status, body } = await hook(runtime.gateway, "/wake", { text: "whatever", mode: "zzz" });
   assert.deepEqual([status, body], [200, { ok: true, mode: "now" }]);
   await heardOf("whatever");
 });
 
-test("wake puts a line into the main session and, when now, gives it a turn at once", async () => {
+test("wake posts a line to the main session and, with now, gives it a turn immediately", async () => {
   await hook(runtime.gateway, "/wake", { text: "the kettle boils" });
   const told = await heardOf("the kettle boils");
   assert.match(told, /^System: .*untrusted content.*the kettle boils/m);
@@ -157,34 +158,30 @@ test("wake puts a line into the main session and, when now, gives it a turn at o
 test("wake with next-heartbeat waits for the next turn", async () => {
   await hook(runtime.gateway, "/wake", { text: "the bread rises", mode: "next-heartbeat" });
   await sleep(700);
-  assert.ok(!runtime.heard().some((text) => text.includes("the bread rises")));
+  assert.ok(!runtime.received().some((text) => text.includes("the bread rises")));
   await runtime.wire.request("chat.send", { sessionKey: "main", message: "hello", idempotencyKey: "after-bread" });
   assert.match(await heardOf("the bread rises"), /hello$/);
 });
 
-test("agent runs in a session of its own, its answer is said in main, and main hears a summary", async () => {
+test("agent runs in its own session; the main session shows its answer and receives a summary", async () => {
   runtime.script = (text) => say(text.includes("the printer") ? "Paper is out." : "HEARTBEAT_OK");
   const { status, body } = await hook(runtime.gateway, "/agent", { message: "what of the printer", name: "Office" });
   assert.equal(status, 202);
   const told = await heardOf("Webhook Office ran");
   assert.match(told, /System: .*Webhook Office ran; its result \(made from untrusted content: .*\): Paper is out\./);
-  const asked = runtime.heard().find((text) => text.includes("what of the printer"));
+  const asked = runtime.received().find((text) => text.includes("what of the printer"));
   assert.match(asked ?? "", /<outside [0-9a-f]+ source="webhook Office">\nwhat of the printer\n<\/outside/);
-  const history = (await runtime.wire.request("chat.history", { sessionKey: "main" })).payload as unknown as {
-    messages: { role: string; content: { text: string }[] }[];
-  };
+  const history = await runtime.wire.call("chat.history", { sessionKey: "main" });
   const said = history.messages.filter(
-    ({ role, content }) => role === "assistant" && content[0]?.text === "Paper is out.",
+    ({ role, content }) => role === "assistant" && contentText(content) === "Paper is out.",
   );
   assert.equal(said.length, 1);
-  const listed = (await runtime.wire.request("sessions.list", {})).payload as unknown as {
-    sessions: { key: string }[];
-  };
+  const listed = await runtime.wire.call("sessions.list", {});
   assert.ok(listed.sessions.some(({ key }) => key === `agent:main:hook:${String(body["runId"])}`));
   runtime.script = () => say("done");
 });
 
-test("model, thinking and timeoutSeconds hold for the run; a run that takes too long is told as such", async () => {
+test("model, thinking and timeoutSeconds apply to the run; a run that takes too long is reported as such", async () => {
   runtime.script = (text) => (text.includes("slowly") ? { kind: "hang", when: "after" } : say("HEARTBEAT_OK"));
   const { status } = await hook(runtime.gateway, "/agent", {
     message: "slowly",
@@ -198,37 +195,35 @@ test("model, thinking and timeoutSeconds hold for the run; a run that takes too 
   runtime.script = () => say("done");
 });
 
-test("the first rule that fits is used; templates read the payload", async () => {
+test("uses the first matching rule; templates read the payload", async () => {
   await hook(runtime.gateway, "/both", { a: [{ b: "berry" }] });
   assert.match(await heardOf("first: berry"), /Webhook first sent this .*first: berry/);
-  assert.ok(!runtime.heard().some((text) => text.includes("second")));
+  assert.ok(!runtime.received().some((text) => text.includes("second")));
 });
 
-test("a rule may fit by the source the payload names, and name itself from it", async () => {
+test("a rule can match the source in the payload and take its name from it", async () => {
   const { status } = await hook(runtime.gateway, "/anything/else", { source: "github", repo: "acme/web" });
   assert.equal(status, 202);
   assert.match(await heardOf("push to acme/web"), /webhook Git acme\/web/);
 });
 
-test("the preset gmail: one session a mail, sender and subject in the message", async () => {
+test("the gmail preset: one session per mail, with sender and subject in the message", async () => {
   const mail = {
     messages: [{ id: "18c", from: "ann@x.org", subject: "Tea", snippet: "at four?", body: "Bring cake." }],
   };
   assert.equal((await hook(runtime.gateway, "/gmail", mail)).status, 202);
   const told = await heardOf("ann@x.org");
   assert.match(told, /Subject: Tea\n\nat four\?\nBring cake\./);
-  const listed = (await runtime.wire.request("sessions.list", {})).payload as unknown as {
-    sessions: { key: string }[];
-  };
+  const listed = await runtime.wire.call("sessions.list", {});
   assert.ok(listed.sessions.some(({ key }) => key === "agent:main:hook:gmail:18c"));
 });
 
-test("words the owner vouches for are not marked", async () => {
+test("does not mark text that the owner declared trusted", async () => {
   await hook(runtime.gateway, "/trusted", { order: "water the plants" });
   assert.ok(!(await heardOf("water the plants")).includes("<outside"));
 });
 
-test("a transform makes the action; it sees neither credentials nor our environment", async () => {
+test("a transform builds the action; it sees neither credentials nor our environment", async () => {
   const { status } = await hook(runtime.gateway, "/script", { x: 5 }, { "x-event": "push" });
   assert.equal(status, 202);
   const told = await heardOf("made of 5 at script");
@@ -237,14 +232,14 @@ test("a transform makes the action; it sees neither credentials nor our environm
   assert.match(told, /\} \[\]/);
 });
 
-test("a transform that gives null ends in 204 and nothing happens", async () => {
+test("a transform that returns null ends in 204 without any effect", async () => {
   const { status, text } = await hook(runtime.gateway, "/skip", { x: "unheard of" });
   assert.deepEqual([status, text], [204, ""]);
   await sleep(600);
-  assert.ok(!runtime.heard().some((words) => words.includes("unheard of") || words.includes("Webhook skip")));
+  assert.ok(!runtime.received().some((words) => words.includes("unheard of") || words.includes("Webhook skip")));
 });
 
-test("F13: transforms that throw, hang, exit or give nonsense are 500 for that rule alone; the gateway stays up", async () => {
+test("F13: a transform that throws, hangs, exits or returns nonsense is 500 for that rule only; the gateway stays up", async () => {
   for (const [path, words] of [
     ["/throws", /not today/],
     ["/hangs", /longer than 5 s/],
@@ -259,7 +254,7 @@ test("F13: transforms that throw, hang, exit or give nonsense are 500 for that r
   assert.equal(runtime.gateway.process.exitCode, null);
 });
 
-test("the same delivery is done once and answered the same, with any of the three headers, also at the same time", async () => {
+test("runs the same delivery once and repeats its answer, with any of the three headers, also concurrently", async () => {
   for (const header of ["x-openclaw-delivery", "x-github-delivery", "idempotency-key"]) {
     const send = () =>
       hook(runtime.gateway, "/agent", { message: `once by ${header}`, deliver: false }, { [header]: "d-1" });
@@ -269,12 +264,12 @@ test("the same delivery is done once and answered the same, with any of the thre
     await heardOf(`once by ${header}`);
   }
   await sleep(500);
-  assert.equal(runtime.heard().filter((text) => text.includes("once by x-github-delivery\n</outside")).length, 1);
+  assert.equal(runtime.received().filter((text) => text.includes("once by x-github-delivery\n</outside")).length, 1);
   const other = await hook(runtime.gateway, "/agent", { message: "other words" }, { "x-openclaw-delivery": "d-1" });
   assert.deepEqual([other.status, other.body["ok"]], [400, false]);
   const refused = await hook(runtime.gateway, "/agent", {}, { "x-openclaw-delivery": "d-2" });
-  const mended = await hook(runtime.gateway, "/agent", { message: "mended" }, { "x-openclaw-delivery": "d-2" });
-  assert.deepEqual([refused.status, mended.status], [400, 202]);
+  const fixed = await hook(runtime.gateway, "/agent", { message: "fixed" }, { "x-openclaw-delivery": "d-2" });
+  assert.deepEqual([refused.status, fixed.status], [400, 202]);
 });
 
 interface Recorded {
@@ -290,7 +285,7 @@ interface Recorded {
 }
 
 test(
-  "every recorded answer of the published release to a webhook has our status, type and keys",
+  "answers every recorded webhook request with the status, type and keys of the published release",
   { skip: noShared },
   async () => {
     const all = JSON.parse(readFileSync(join(shared, "golden", "http.json"), "utf8")) as Record<string, Recorded>;
@@ -324,7 +319,7 @@ test(
   },
 );
 
-test("App. E 7: an edit of hooks holds at once, without a restart", async () => {
+test("App. E 7: applies an edit of hooks immediately, without a restart", async () => {
   const file = join(runtime.gateway.state, "openclaw.json");
   writeFileSync(file, readFileSync(file, "utf8").replace('"maxBodyBytes"', '"path": "/other", "maxBodyBytes"'));
   const moved = async (): Promise<number> => {
@@ -340,8 +335,8 @@ test("App. E 7: an edit of hooks holds at once, without a restart", async () => 
   assert.equal(hello.ok, true, "the connection from before is still there");
 });
 
-test("a secret that was changed is worth nothing from then on, the new one everything", async (t) => {
-  const own = await openHookHouse();
+test("a changed secret replaces the old one immediately", async (t) => {
+  const own = await openHookGateway();
   t.after(() => own.close());
   const file = join(own.gateway.state, "openclaw.json");
   writeFileSync(file, readFileSync(file, "utf8").replace(HOOK_TOKEN, "rotated-token-0123456789"));
@@ -354,28 +349,28 @@ test("a secret that was changed is worth nothing from then on, the new one every
   assert.equal((await wake(HOOK_TOKEN)).status, 401);
 });
 
-test("a flood of webhooks does not keep a chat waiting", async (t) => {
-  const own = await openHookHouse();
+test("a flood of webhooks does not delay a chat", async (t) => {
+  const own = await openHookGateway();
   t.after(() => own.close());
   own.script = (text) => (text.includes("flood") ? { kind: "hang", when: "after" } : say("here you are"));
   const flood = Array.from({ length: 20 }, (_, index) => hook(own.gateway, "/agent", { message: `flood ${index}` }));
   assert.ok((await Promise.all(flood)).every(({ status }) => status === 202));
   await until(
-    () => own.heard().length,
+    () => own.received().length,
     (count) => count >= 4,
   );
   assert.equal(textOf(await chat(own.wire, "main", "hello", "beside-the-flood")), "here you are");
 });
 
-test("a delivery is known over a restart; what a run owed the main session is told by the next process", async (t) => {
-  const own = await openHookHouse();
+test("recognizes a delivery after a restart, and the next process reports the run to the main session", async (t) => {
+  const own = await openHookGateway();
   t.after(() => own.close());
   own.script = (text) => (text.includes("before the end") ? { kind: "hang", when: "after" } : say("HEARTBEAT_OK"));
   const send = () =>
     hook(own.gateway, "/agent", { message: "before the end", name: "Late" }, { "idempotency-key": "k" });
   const first = await send();
   await until(
-    () => own.heard().length,
+    () => own.received().length,
     (count) => count > 0,
   );
   own.wire.end();
@@ -387,15 +382,15 @@ test("a delivery is known over a restart; what a run owed the main session is to
   own.wire = await operator(own.gateway);
   assert.deepEqual((await send()).body, first.body);
   const told = await until(
-    () => own.heard().find((text) => text.includes("Webhook Late")) ?? "",
+    () => own.received().find((text) => text.includes("Webhook Late")) ?? "",
     (found) => found !== "",
   );
   assert.match(told, /Webhook Late failed \(run\.interrupted\)/);
-  assert.equal(own.heard().filter((text) => text.includes("before the end\n</outside")).length, 1);
+  assert.equal(own.received().filter((text) => text.includes("before the end\n</outside")).length, 1);
 });
 
-test("wrong webhook tokens are slowed down, right ones are not, and the gateway's secret is counted apart", async (t) => {
-  const own = await openHookHouse();
+test("slows down wrong webhook tokens but not right ones, and counts the gateway's secret separately", async (t) => {
+  const own = await openHookGateway();
   t.after(() => own.close());
   const guess = () => hook(own.gateway, "/wake", { text: "t" }, { authorization: "Bearer guess" });
   for (let index = 0; index < 10; index++) assert.equal((await guess()).status, 401);
@@ -411,8 +406,8 @@ test("wrong webhook tokens are slowed down, right ones are not, and the gateway'
   assert.equal(invoked.status, 200);
 });
 
-test("with hooks.signing every webhook must be signed and recent, and is not taken twice", async (t) => {
-  const own = await openHookHouse({ signing: { secret: "signing-secret-12345", toleranceSeconds: 60 } });
+test("with hooks.signing every webhook must be signed and recent, and is accepted once", async (t) => {
+  const own = await openHookGateway({ signing: { secret: "signing-secret-12345", toleranceSeconds: 60 } });
   t.after(() => own.close());
   const body = JSON.stringify({ text: "signed news", mode: "next-heartbeat" });
   const signed = (at: number, secret = "signing-secret-12345"): Record<string, string> => ({
@@ -426,14 +421,14 @@ test("with hooks.signing every webhook must be signed and recent, and is not tak
   assert.deepEqual(statuses, [401, 401, 401, 200, 200]);
   await own.wire.request("chat.send", { sessionKey: "main", message: "hi", idempotencyKey: "signed" });
   const told = await until(
-    () => own.heard().find((text) => text.includes("signed news")) ?? "",
+    () => own.received().find((text) => text.includes("signed news")) ?? "",
     (found) => found !== "",
   );
   assert.equal(told.split("signed news").length, 2, "told once");
 });
 
-test("without hooks.enabled there is no such path: the page answers, and nothing is taken", async (t) => {
-  const own = await openHookHouse({ enabled: false });
+test("without hooks.enabled the page answers that path and no webhook is accepted", async (t) => {
+  const own = await openHookGateway({ enabled: false });
   t.after(() => own.close());
   const { status } = await hook(own.gateway, "/wake", { text: "t" });
   assert.ok(status === 404 || status === 405, String(status));

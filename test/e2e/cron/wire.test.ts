@@ -2,20 +2,20 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { addJob, ask, cronEvents, hourly, openJobHouse, type WireJob } from "../../harness/cron.ts";
+import { addJob, ask, cronEvents, hourly, openJobGateway, type WireJob } from "../../harness/cron.ts";
 import { until } from "../../harness/exec.ts";
 import { operator, type Wire } from "../../harness/gateway.ts";
-import type { ScriptedHouse } from "../../harness/model.ts";
+import type { ScriptedGateway } from "../../harness/model.ts";
 
-let runtime: ScriptedHouse;
+let runtime: ScriptedGateway;
 let wire: Wire;
 before(async () => {
-  runtime = await openJobHouse();
+  runtime = await openJobGateway();
   ({ wire } = runtime);
 });
 after(() => runtime.close());
 
-test("cron.status, list, add, update, remove have the recorded shapes; events say what happened", async () => {
+test("cron.status, list, add, update and remove have the recorded shapes, and events say what happened", async () => {
   const { id, ...job } = await addJob(wire, {
     name: "ui-job",
     enabled: true,
@@ -25,7 +25,7 @@ test("cron.status, list, add, update, remove have the recorded shapes; events sa
     payload: { kind: "agentTurn", message: "ui cron text" },
     delivery: { mode: "announce", channel: "last" },
   });
-  const { createdAtMs, updatedAtMs, state, schedule, ...rest } = job as unknown as Record<string, never>;
+  const { createdAtMs, updatedAtMs, state, schedule, ...rest } = job;
   assert.deepEqual(rest, {
     name: "ui-job",
     enabled: true,
@@ -63,7 +63,7 @@ test("cron.status, list, add, update, remove have the recorded shapes; events sa
   assert.deepEqual(events, ["added", "updated", "removed"]);
 });
 
-test("an unknown job is refused by update and run, with where to look", async () => {
+test("update and run refuse an unknown job and say where to look", async () => {
   for (const [method, params] of [
     ["cron.update", { id: "nope", patch: {} }],
     ["cron.run", { id: "nope" }],
@@ -74,7 +74,7 @@ test("an unknown job is refused by update and run, with where to look", async ()
   assert.equal((await wire.request("cron.run", {})).error?.code, "INVALID_REQUEST");
 });
 
-test("main with agentTurn, isolated with systemEvent, delivery on main: INVALID_REQUEST with the key that mends it", async () => {
+test("main with agentTurn, isolated with systemEvent, delivery on main: INVALID_REQUEST with the key that fixes it", async () => {
   for (const [job, hint] of [
     [{ sessionTarget: "main", payload: { kind: "agentTurn", message: "x" } }, /sessionTarget/],
     [{ sessionTarget: "isolated", payload: { kind: "systemEvent", text: "x" } }, /sessionTarget/],
@@ -86,7 +86,7 @@ test("main with agentTurn, isolated with systemEvent, delivery on main: INVALID_
   }
 });
 
-test("a client that may only read may look, and change nothing", async () => {
+test("a client with read scope can read jobs and change none", async () => {
   const reader = await operator(runtime.gateway, { scopes: ["operator.read"] });
   assert.equal((await reader.request("cron.list", {})).ok, true);
   const { error } = await reader.request("cron.add", { name: "x", schedule: hourly, payload: { text: "x" } });
@@ -94,7 +94,7 @@ test("a client that may only read may look, and change nothing", async () => {
   reader.end();
 });
 
-test("dry run: cron.preview shows the job and its next five times, and keeps nothing", async () => {
+test("cron.preview shows the job and its next five times without saving it", async () => {
   const before = await ask<{ jobs: number }>(wire, "cron.status", {});
   const job = {
     name: "dst",

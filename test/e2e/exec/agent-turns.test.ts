@@ -6,9 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../../harness/exec.ts";
 import { call, say } from "../../fakes/openai.ts";
 import type { Wire } from "../../harness/gateway.ts";
-import { chat, messagesOf, openScripted, type ScriptedHouse } from "../../harness/model.ts";
+import { chat, messagesOf, openScripted, type ScriptedGateway } from "../../harness/model.ts";
 
-let runtime: ScriptedHouse;
+let runtime: ScriptedGateway;
 let wire: Wire;
 const heard = (): string[] =>
   runtime.server.requests.flatMap((request) =>
@@ -30,9 +30,7 @@ test("tells the model that approval is required; the answer wakes it with one Sy
   assert.equal(state, "final");
   const told = heard().slice(before);
   assert.match(told.at(-1) ?? "", /Approval required/);
-  const { pending } = (await wire.request("exec.approvals.pending", {})).payload as unknown as {
-    pending: { id: string; request: { command: string } }[];
-  };
+  const { pending } = await wire.call("exec.approvals.pending", {});
   assert.deepEqual(
     pending.map(({ request }) => request.command),
     ["echo $((20+3))"],
@@ -56,7 +54,7 @@ test("gives the model a denied command as an error with the reason and the fix",
 });
 
 test("a background exit wakes the session that started it, and no other", async () => {
-  const { hash } = (await wire.request("exec.approvals.get", {})).payload as unknown as { hash: string };
+  const { hash } = await wire.call("exec.approvals.get", {});
   await wire.request("exec.approvals.set", {
     file: { version: 1, agents: { main: { allowlist: [{ pattern: "/usr/bin/sleep" }, { pattern: "/bin/sleep" }] } } },
     baseHash: hash,

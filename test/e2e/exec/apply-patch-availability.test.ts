@@ -41,8 +41,7 @@ describe("apply_patch", () => {
   });
 
   const liveStatus = async (model: string, agentId = "main"): Promise<string> => {
-    const { payload } = await wire.request("tools.catalog", { model, agentId });
-    const { tools } = payload as unknown as { tools: { name: string; allowed: boolean; available: boolean }[] };
+    const { tools } = await wire.call("tools.catalog", { model, agentId });
     const row = tools.find(({ name }) => name === "apply_patch");
     if (row?.allowed !== true) return "denied";
     return row.available ? "offered" : "not available";

@@ -132,7 +132,7 @@ test("the result lists files by what happened to them; a shell wrapper around th
   assert.deepEqual(found(), { "a.txt": "a\n", "m.txt": "M\n" });
 });
 
-describe("nothing is changed by", () => {
+describe("changes no file when a patch is rejected", () => {
   const liveStatus: Files = { "a.txt": "a\n", "b.txt": "b\n", "folder/c.txt": "c\n" };
   const first = ["*** Add File: first.txt", "+first"];
   const bad: Readonly<Record<string, readonly [code: string, ...lines: string[]]>> = {

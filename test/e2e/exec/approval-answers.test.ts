@@ -14,7 +14,7 @@ describe("approved commands", () => {
     const id = String(details["approvalId"]);
     await until(
       () => wire.frames.filter(({ event }) => event === "exec.approval.requested"),
-      (events) => events.some(({ payload }) => (payload as unknown as { id: string }).id === id),
+      (events) => events.some(({ payload }) => (payload as { id: string }).id === id),
     );
     return id;
   };

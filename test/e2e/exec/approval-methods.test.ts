@@ -37,11 +37,11 @@ interface Asked {
 }
 
 /** The first of these events that fits; they may have come already. */
-async function heard(wire: Wire, event: string, id: string): Promise<Record<string, unknown>> {
+async function heard(wire: Wire, event: string, id: string): Promise<Record<string, unknown> & Asked> {
   const until = Date.now() + 60_000;
   for (;;) {
-    const frame = wire.frames.find((known) => known.event === event && (known.payload as unknown as Asked).id === id);
-    if (frame !== undefined) return frame.payload as unknown as Record<string, unknown>;
+    const frame = wire.frames.find((known) => known.event === event && (known.payload as Asked).id === id);
+    if (frame !== undefined) return frame.payload as Record<string, unknown> & Asked;
     if (Date.now() > until) throw new Error(`no ${event} of ${id}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -49,7 +49,7 @@ async function heard(wire: Wire, event: string, id: string): Promise<Record<stri
 
 const payloadOf = (frame: Frame): Record<string, unknown> => {
   assert.equal(frame.ok, true, JSON.stringify(frame.error));
-  return frame.payload as unknown as Record<string, unknown>;
+  return frame.payload as Record<string, unknown> & Asked;
 };
 
 const countOf = (wire: Wire, event: string): number => wire.frames.filter((frame) => frame.event === event).length;
@@ -74,13 +74,7 @@ describe("approvals over the wire", () => {
 
   test("a request blocks until it is answered; both events have the recorded shape", async () => {
     const answer = asker.request("exec.approval.request", { ...recorded, id: "wire-recorded", timeoutMs: 9000 });
-    const { card, kind, ...asked } = (await heard(
-      approver,
-      "exec.approval.requested",
-      "wire-recorded",
-    )) as unknown as Asked & {
-      kind: string;
-    };
+    const { card, kind, ...asked } = await heard(approver, "exec.approval.requested", "wire-recorded");
     assert.deepEqual(asked, {
       id: "wire-recorded",
       request: { ...recorded, resolvedPath: null },
@@ -148,7 +142,7 @@ describe("approvals over the wire", () => {
     assert.deepEqual([slot.error?.code, slot.error?.message], ["INVALID_REQUEST", "unknown approval id"]);
     assert.equal(
       approver.frames.some(
-        (frame) => frame.event === "exec.approval.resolved" && (frame.payload as unknown as Asked).id === "wire-late",
+        (frame) => frame.event === "exec.approval.resolved" && (frame.payload as Asked).id === "wire-late",
       ),
       false,
     );
@@ -176,7 +170,7 @@ describe("approvals over the wire", () => {
     assert.equal(payloadOf(await answer)["decision"], won);
   });
 
-  test("clients without the approvals scope cannot hear, ask, list or answer, also not through the chat (APR-017)", async () => {
+  test("clients without the approvals scope cannot receive, request, list or answer approvals, not even through the chat (APR-017)", async () => {
     const before = countOf(reader, "exec.approval.requested");
     const answer = asker.request("exec.approval.request", { ...recorded, id: "wire-scope-1" });
     await heard(approver, "exec.approval.requested", "wire-scope-1");
@@ -200,7 +194,7 @@ describe("approvals over the wire", () => {
   test("the list shows pending approvals; the history shows who decided", async () => {
     const answer = asker.request("exec.approval.request", { ...recorded, id: "wire-list-1" });
     await heard(approver, "exec.approval.requested", "wire-list-1");
-    const listed = payloadOf(await approver.request("exec.approvals.pending", {})) as unknown as {
+    const listed = payloadOf(await approver.request("exec.approvals.pending", {})) as {
       pending: Asked[];
       now: number;
     };
@@ -211,7 +205,7 @@ describe("approvals over the wire", () => {
     assert.ok(Math.abs(listed.now - Date.now()) < 60_000);
     await approver.request("exec.approval.resolve", { id: "wire-list-1", decision: "deny" });
     await answer;
-    const after = payloadOf(await approver.request("exec.approvals.pending", { recent: 1 })) as unknown as {
+    const after = payloadOf(await approver.request("exec.approvals.pending", { recent: 1 })) as {
       pending: Asked[];
       recent: Record<string, unknown>[];
     };
@@ -250,7 +244,7 @@ describe("approvals over the wire", () => {
       command: "ls \u202e\u200b\u3164\u001b[2K\r",
       agentId: "ma\u200bin",
     });
-    const { card, request } = (await heard(approver, "exec.approval.requested", "wire-hidden")) as unknown as Asked;
+    const { card, request } = await heard(approver, "exec.approval.requested", "wire-hidden");
     assert.equal(card.text, "ls \\u{202e}\\u{200b}\\u{3164}\\u{1b}[2K\\u{d}");
     assert.equal(request["command"], card.text);
     assert.equal(request["agentId"], "ma\\u{200b}in");
@@ -288,7 +282,7 @@ test("pending approvals survive kill -9; the first answer afterwards wins; an al
 
     const second = await startGateway({ home });
     const next = await operator(second, { scopes: ["operator.approvals"] });
-    const { pending, recent } = payloadOf(await next.request("exec.approvals.pending", { recent: 5 })) as unknown as {
+    const { pending, recent } = payloadOf(await next.request("exec.approvals.pending", { recent: 5 })) as {
       pending: Asked[];
       recent: { id: string; state: string; decision: string; reason: string }[];
     };

@@ -17,6 +17,7 @@ import {
 } from "../../harness/gateway.ts";
 import { ranFine, scriptedNode, type Asked, type NodeReply } from "../../harness/node.ts";
 import { configFile } from "../../harness/restart.ts";
+import type { PendingApprovals } from "../../../src/protocol/methods/approvals.ts";
 
 type Json = Record<string, unknown>;
 
@@ -132,12 +133,8 @@ describe("a pending approval answered after the rules changed", () => {
         (found) => found.some((line) => line.includes(id)),
       )
     ).find((line) => line.includes(id)) ?? "";
-  const trailOf = async (id: string): Promise<Json | undefined> =>
-    (
-      (await wire.request("exec.approvals.pending", { recent: 50 })).payload as unknown as {
-        recent: (Json & { id: string })[];
-      }
-    ).recent.find((row) => row.id === id);
+  const trailOf = async (id: string): Promise<NonNullable<PendingApprovals["recent"]>[number] | undefined> =>
+    (await wire.call("exec.approvals.pending", { recent: 50 })).recent?.find((row) => row.id === id);
 
   for (const [name, change] of Object.entries(changes))
     test(`${change.refused === false ? "runs" : "does not run"} when ${name}`, async () => {
@@ -151,7 +148,7 @@ describe("a pending approval answered after the rules changed", () => {
         await until(() => existsSync(canary), Boolean);
         return;
       }
-      const { decision, reason } = answer.payload as unknown as { decision: string; reason: string };
+      const { decision, reason } = answer.payload as { decision: string; reason: string };
       assert.equal(decision, "deny");
       assert.match(reason, change.refused, "the person who answered reads why");
       assert.equal((await trailOf(id))?.["state"], "denied");
@@ -223,7 +220,7 @@ describe("a pending approval answered after the rules changed", () => {
     const id = await askFor(canary);
     await apply({ config: { tools: { exec: { security: "deny" } } } });
     const { code, stdout } = await openclaw(gateway.home, ["approvals", "resolve", id.slice(0, 8), "allow-once"]);
-    assert.match(stdout, /not run, the rules in force do not allow it: .*security=deny/);
+    assert.match(stdout, /blocked by the current rules: .*security=deny/);
     assert.equal(code, 1);
     assert.equal(existsSync(canary), false);
   });
@@ -302,11 +299,11 @@ describe("a pending approval of other kinds answered after the rules changed", (
       const { details, text } = await exec(gateway, { command: "uname" });
       assert.equal(details["status"], "approval-pending", text);
       await change();
-      const { payload } = await wire.request("exec.approval.resolve", {
+      const payload = await wire.call("exec.approval.resolve", {
         id: details["approvalId"],
         decision: "allow-once",
       });
-      assert.match(String((payload as unknown as Json)["reason"]), refused);
+      assert.match(String(payload["reason"]), refused);
       assert.equal(runs(), 0);
     }
     file = {};
@@ -323,8 +320,8 @@ describe("a pending approval of other kinds answered after the rules changed", (
     assert.equal(asked.details["status"], "approval-pending", asked.text);
     const id = String(asked.details["approvalId"]);
     await putInForce(gateway, onNode, { tools: { deny: ["gateway"] } });
-    const { payload } = await wire.request("exec.approval.resolve", { id, decision: "allow-once" });
-    assert.match(String((payload as unknown as Json)["reason"]), /gateway/);
+    const payload = await wire.call("exec.approval.resolve", { id, decision: "allow-once" });
+    assert.match(String(payload["reason"]), /gateway/);
     assert.doesNotMatch(readFileSync(configFile(gateway), "utf8"), /full/);
   });
 
@@ -339,30 +336,22 @@ describe("a pending approval of other kinds answered after the rules changed", (
     };
     const asked = await call(gateway, "cron", { action: "add", job }, asOps);
     assert.match(asked.text, /approv/i, asked.text);
-    const [pending] = (
-      (await wire.request("exec.approvals.pending", {})).payload as unknown as { pending: { id: string }[] }
-    ).pending;
+    const [pending] = (await wire.call("exec.approvals.pending", {})).pending;
     await putInForce(gateway, onNode, agentPart({ tools: { deny: ["cron"] } }));
-    const refused = await wire.request("exec.approval.resolve", { id: pending?.id, decision: "allow-once" });
-    assert.match(String((refused.payload as unknown as Json)["reason"]), /cron/);
-    const list = async (): Promise<{ id: string; name: string }[]> =>
-      (
-        (await wire.request("cron.list", { includeDisabled: true })).payload as unknown as {
-          jobs: { id: string; name: string }[];
-        }
-      ).jobs;
+    const refused = await wire.call("exec.approval.resolve", { id: pending?.id, decision: "allow-once" });
+    assert.match(refused.reason ?? "", /cron/);
+    const list = async (): Promise<readonly { id: string; name: string }[]> =>
+      (await wire.call("cron.list", { includeDisabled: true })).jobs;
     assert.deepEqual(await list(), []);
 
     await putInForce(gateway, onNode, { tools: { agentToAgent: { enabled: true, allow: ["*"] } } });
     await wire.request("cron.add", { ...job, sessionTarget: "main", wakeMode: "now" });
     const [kept] = await list();
     await call(gateway, "cron", { action: "update", jobId: kept?.id, patch: { name: "renamed" } }, asOps);
-    const [update] = (
-      (await wire.request("exec.approvals.pending", {})).payload as unknown as { pending: { id: string }[] }
-    ).pending;
+    const [update] = (await wire.call("exec.approvals.pending", {})).pending;
     await wire.request("cron.update", { id: kept?.id, patch: { payload: { kind: "systemEvent", text: "other" } } });
-    const changed = await wire.request("exec.approval.resolve", { id: update?.id, decision: "allow-once" });
-    assert.match(String((changed.payload as unknown as Json)["reason"]), /the job changed after you were asked/);
+    const changed = await wire.call("exec.approval.resolve", { id: update?.id, decision: "allow-once" });
+    assert.match(changed.reason ?? "", /the job changed after you were asked/);
     assert.equal((await list())[0]?.name, "nightly");
   });
 });

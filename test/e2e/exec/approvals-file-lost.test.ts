@@ -11,11 +11,8 @@ const config = { tools: { exec: { host: "gateway", security: "full", ask: "off" 
 const strict = { defaults: { security: "allowlist", ask: "off" }, agents: { ops: { security: "deny" } } };
 const fileOf = ({ state }: TestGateway): string => join(state, "exec-approvals.json");
 
-interface Health {
-  readonly approvals?: { readonly caution: { readonly text: string; readonly fix: string } };
-}
 const cautionOf = async (wire: Wire): Promise<string | undefined> =>
-  ((await wire.request("health")).payload as unknown as Health).approvals?.caution.text;
+  (await wire.call("health")).approvals?.caution.text;
 
 describe("a missing approvals file", () => {
   let gateway: TestGateway;
@@ -53,8 +50,8 @@ describe("a missing approvals file", () => {
     assert.equal(await isRefused(), true);
     const doctor = await openclaw(gateway.home, ["doctor"]);
     assert.match(doctor.stdout, /exec-approvals\.json is missing[\s\S]*openclaw approvals restore/);
-    const shown = await wire.request("exec.approvals.get", {});
-    const { exists, lost, file } = shown.payload as unknown as { exists: boolean; lost?: boolean; file: object };
+    const shown = await wire.call("exec.approvals.get", {});
+    const { exists, lost, file } = shown;
     assert.deepEqual([exists, lost], [false, true]);
     assert.match(JSON.stringify(file), /"ops":\{"security":"deny"/);
   });
@@ -115,7 +112,7 @@ describe("a missing approvals file", () => {
     ["invalid", "{ nope"],
     ["empty", ""],
   ] as const)
-    test(`a file that became ${how} closes the host, and the owner is told`, async () => {
+    test(`a file that became ${how} denies every host command, and the owner is notified`, async () => {
       writeApprovals(gateway.state, {});
       await until(
         () => cautionOf(wire),

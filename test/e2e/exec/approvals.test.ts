@@ -52,9 +52,7 @@ describe("security=allowlist, ask=off", () => {
   test("a run records when and how an entry was used and keeps other fields of the file", async () => {
     await exec(gateway, { command: "uname -m" });
     const [entry] = await until(
-      () =>
-        (readApprovals(gateway.state) as unknown as { agents: { main: { allowlist: Record<string, unknown>[] } } })
-          .agents.main.allowlist,
+      () => readApprovals(gateway.state).agents?.["main"]?.allowlist ?? [],
       ([first]) => first?.["lastUsedCommand"] === "uname -m",
     );
     assert.deepEqual(
@@ -121,15 +119,13 @@ describe("ask=on-miss", () => {
   const asked = async (id: unknown): Promise<Asked> => {
     const frame = await until(
       () =>
-        wire.frames.find(
-          ({ event, payload }) => event === "exec.approval.requested" && (payload as unknown as Asked).id === id,
-        ),
+        wire.frames.find(({ event, payload }) => event === "exec.approval.requested" && (payload as Asked).id === id),
       (found) => found !== undefined,
     );
-    return frame?.payload as unknown as Asked;
+    return frame?.payload as Asked;
   };
 
-  test("a miss returns approval-pending at once with an id; the command does not run; operators are asked", async () => {
+  test("a miss returns approval-pending immediately with an id; the command does not run; operators are asked", async () => {
     const canary = join(gateway.workspace, "denied");
     const { details, text } = await exec(gateway, { command: `touch ${canary}` });
     assert.deepEqual(

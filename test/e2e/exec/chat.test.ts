@@ -144,7 +144,7 @@ describe("!", () => {
     assert.equal(await told(session, "! echo here"), "```\nhere\n```");
   });
 
-  test("commands.bashForegroundMs 0 goes to the background at once", async () => {
+  test("commands.bashForegroundMs 0 goes to the background immediately", async () => {
     await dispose(gateway);
     gateway = await startWithModel(server, { more: { commands: { bash: true, bashForegroundMs: 0 } } });
     wire = await operator(gateway);

@@ -30,8 +30,8 @@ test("keys of one agent: the running notice of an approved command, and apply_pa
     await wire.request("exec.approval.resolve", { id: details["approvalId"], decision: "allow-once" });
     const lines = await until(
       async () => {
-        const { payload } = await wire.request("system-events.list", { sessionKey });
-        return (payload as unknown as { events: { text: string }[] }).events.map(({ text }) => text);
+        const payload = await wire.call("system-events.list", { sessionKey });
+        return payload.events.map(({ text }) => text);
       },
       (found) => found.some((line) => line.startsWith("Exec finished")),
     );
@@ -40,8 +40,7 @@ test("keys of one agent: the running notice of an approved command, and apply_pa
   assert.deepEqual(await noticed("main"), ["Exec finished"]);
   assert.deepEqual(await noticed("told"), ["Exec running", "Exec finished"]);
   const offered = async (agentId: string): Promise<boolean | undefined> => {
-    const { payload } = await wire.request("tools.catalog", { agentId, model: "openai/gpt-5.2" });
-    const { tools } = payload as unknown as { tools: { name: string; available: boolean }[] };
+    const { tools } = await wire.call("tools.catalog", { agentId, model: "openai/gpt-5.2" });
     return tools.find(({ name }) => name === "apply_patch")?.available;
   };
   assert.deepEqual([await offered("main"), await offered("told")], [false, true]);

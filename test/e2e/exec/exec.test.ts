@@ -103,7 +103,7 @@ describe("exec with nothing configured", () => {
     assert.match(again.text, /no new output/i);
   });
 
-  test("background: continues at once, and only background sessions are listed", async () => {
+  test("background=true returns immediately, and only background sessions are listed", async () => {
     const { details } = await exec(gateway, { command: "sleep 20", background: true });
     const { details: listed } = await proc(gateway, { action: "list" });
     const ids = (listed["sessions"] as { sessionId: string; status: string }[]).map(({ sessionId }) => sessionId);
@@ -187,8 +187,8 @@ describe("exec with nothing configured", () => {
     await exec(gateway, { command: "echo foreground" }, options);
     const lines = await until(
       async () => {
-        const { payload } = await wire.request("system-events.list", { sessionKey: key });
-        return ((payload as unknown as { events?: { text: string }[] })?.events ?? []).map(({ text }) => text);
+        const payload = await wire.call("system-events.list", { sessionKey: key });
+        return (payload?.events ?? []).map(({ text }) => text);
       },
       (found) => found.length > 0,
     );
@@ -251,8 +251,8 @@ describe("exec settings", () => {
       async () => proc(gateway, { action: "poll", sessionId: details["sessionId"] }),
       (polled) => polled.details["status"] === "completed",
     );
-    const { payload } = await wire.request("system-events.list", { sessionKey: "main" });
-    assert.deepEqual((payload as unknown as { events: unknown[] }).events, []);
+    const payload = await wire.call("system-events.list", { sessionKey: "main" });
+    assert.deepEqual(payload.events, []);
     wire.end();
   });
 

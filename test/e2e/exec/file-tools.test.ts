@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } fro
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { fill, fsCases, layGround } from "../../attack/fs.cases.ts";
+import { fill, fsCases, layFiles } from "../../attack/fs.cases.ts";
 import { dispose, invoke, startGateway, tempHome, type TestGateway } from "../../harness/gateway.ts";
 
 interface Answer {
@@ -29,7 +29,7 @@ async function start(workspaceOnly: boolean): Promise<TestGateway> {
   const out = `${gateway.workspace}-evil`;
   for (const folder of [gateway.workspace, out]) mkdirSync(folder, { recursive: true });
   writeFileSync(join(out, "secret"), `${SECRET}\n`);
-  layGround({ ws: gateway.workspace, out, state: gateway.state });
+  layFiles({ ws: gateway.workspace, out, state: gateway.state });
   execFileSync("mkfifo", [join(gateway.workspace, "pipe")]);
   return gateway;
 }

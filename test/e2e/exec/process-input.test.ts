@@ -23,10 +23,11 @@ for (const place of [
     });
     after(() => dispose(gateway));
 
-    const start = async (command: string): Promise<string> => {
+    const start = async (command: string, input = ""): Promise<string> => {
       const { details, text } = await exec(gateway, { command, background: true });
       assert.equal(details["status"], "running", text);
       const sessionId = String(details["sessionId"]);
+      if (input !== "") await proc(gateway, { action: "write", sessionId, data: input });
       await until(
         () => proc(gateway, { action: "log", sessionId }),
         ({ text: log }) => log.includes("ready"),
@@ -64,7 +65,8 @@ for (const place of [
     });
 
     test("C-c stops a command that does not handle it, with everything it started", async () => {
-      const id = await start("echo ready; sleep 300 | sleep 300");
+      // A shell that is starting programs can lose SIGINT, so the line must have passed through both.
+      const id = await start("cat | cat", "ready\n");
       await proc(gateway, { action: "send-keys", sessionId: id, keys: ["C-c"] });
       await ended(id);
     });
@@ -80,6 +82,16 @@ for (const place of [
       const { error } = await proc(gateway, { action: "send-keys", sessionId: id, literal: "x", keys: ["Up"] });
       assert.equal(error?.type, "process.no-terminal");
       await proc(gateway, { action: "remove", sessionId: id });
+    });
+
+    test("a command in the foreground reads an empty input, so it does not wait for one", async () => {
+      await exec(gateway, { command: "echo a needle > note.txt" });
+      const found = await exec(gateway, {
+        command: "cat; test -p /dev/stdin || echo no pipe; test -t 0 || echo no terminal",
+      });
+      assert.equal(found.text, "no pipe\nno terminal\n");
+      const searched = await exec(gateway, { command: "rg needle || grep -r needle" });
+      assert.match(searched.text, /note\.txt:.*a needle/);
     });
 
     test("paste arrives as plain text", async () => {

@@ -58,9 +58,9 @@ describe("on the gateway's host", () => {
   test("the journal of a call records where it ran", async () => {
     const wire = await operator(gateway);
     await exec(gateway, { command: "uname" }, asAgent("shut"));
-    const { payload } = await wire.request("tools.journal", { limit: 1 });
-    const [entry] = (payload as unknown as { entries: { decision: { place: string } }[] }).entries;
-    assert.equal(entry?.decision.place, "nowhere: every command is denied");
+    const payload = await wire.call("tools.journal", { limit: 1 });
+    const decision = payload.entries[0]?.decision as { place: string } | undefined;
+    assert.equal(decision?.place, "nowhere: every command is denied");
     wire.end();
   });
 });

@@ -242,7 +242,7 @@ describe("process", () => {
       exitSignal: "string",
     };
     assert.deepEqual(shapeOf(await proc(gateway, { action: "kill", sessionId: id })), {
-      text: `Killed ${id} and all it started.`,
+      text: `Killed ${id} and every process it started.`,
       details: end,
     });
     assert.match(

@@ -14,11 +14,8 @@ import { noBubblewrap } from "../../harness/sandbox.ts";
 const as = (agent: string) => ({ body: { sessionKey: `agent:${agent}:main` } });
 const uname = { pattern: "/usr/bin/uname" };
 
-interface Kept {
-  readonly agents: Record<string, { readonly allowlist: Record<string, unknown>[] }>;
-}
 const entriesOf = ({ state }: TestGateway, agent: string): Record<string, unknown>[] =>
-  (readApprovals(state) as unknown as Kept).agents[agent]?.allowlist ?? [];
+  readApprovals(state).agents?.[agent]?.allowlist ?? [];
 
 describe("tools.exec.host=gateway and nothing else", () => {
   let gateway: TestGateway;
@@ -73,8 +70,7 @@ describe("tools.exec.host=gateway and nothing else", () => {
       cwd: gateway.workspace,
     });
     assert.match(text, new RegExp(`^Approval required \\(id ${id.slice(0, 8)}\\): the command has not run`));
-    const { payload } = await wire.request("exec.approvals.pending", {});
-    const { pending } = payload as unknown as { pending: { id: string; request: Record<string, unknown> }[] };
+    const { pending } = await wire.call("exec.approvals.pending", {});
     assert.deepEqual(pending.find((one) => one.id === id)?.request, {
       command: "touch made",
       cwd: gateway.workspace,
@@ -135,7 +131,7 @@ describe("an approvals file that others write too", () => {
   const foreign = {
     companion: { theme: "dark", seen: [1, 2] },
     socket: { path: "/run/own.sock", token: "their-token", mode: "0600" },
-    defaults: { colour: "blue" },
+    defaults: { color: "blue" },
     agents: { main: { note: "ours", allowlist: [{ id: "5f0d", ...uname, comment: "harmless" }] } },
   };
 
@@ -148,8 +144,7 @@ describe("an approvals file that others write too", () => {
       ([entry]) => entry?.["lastUsedCommand"] === "uname",
     );
     const wire = await operator(gateway);
-    const { payload } = await wire.request("exec.approvals.get", {});
-    const { file, hash } = payload as unknown as { file: Record<string, object>; hash: string };
+    const { file, hash } = await wire.call("exec.approvals.get", {});
     assert.equal(JSON.stringify(file).includes("their-token"), false);
     const changed = { ...file, defaults: { ...file["defaults"], askFallback: "deny" } };
     const set = await wire.request("exec.approvals.set", { file: changed, baseHash: hash });
@@ -160,7 +155,7 @@ describe("an approvals file that others write too", () => {
     assert.deepEqual(readApprovals(gateway.state), {
       version: 1,
       ...foreign,
-      defaults: { colour: "blue", askFallback: "deny" },
+      defaults: { color: "blue", askFallback: "deny" },
       agents: { main: { note: "ours", allowlist: [{ ...kept, lastUsedAt }] } },
     });
     assert.deepEqual(kept, {
@@ -214,7 +209,7 @@ describe("/exec as documented", () => {
     );
     assert.doesNotMatch(await told("agent:main:elsewhere", "/exec"), /\(session\)|mac-1/);
     assert.equal(readFileSync(config, "utf8"), before);
-    assert.match(await told(session, "/exec host=moon"), /"moon" is no host[^]*Nothing was changed/);
+    assert.match(await told(session, "/exec host=moon"), /"moon" is not a value of host[^]*Nothing was changed/);
     assert.equal(await told(session, "/exec"), shown);
   });
 

@@ -13,7 +13,7 @@ import { openSqliteStore } from "../../../src/store/sqlite.ts";
 import { tempHome } from "../../harness/gateway.ts";
 
 // The full run is 1,000 rounds: OPENCLAW_APPROVAL_ROUNDS=1000.
-const rounds = Number(process.env["OPENCLAW_APPROVAL_ROUNDS"] ?? 25);
+const rounds = Number(process.env["OPENCLAW_APPROVAL_ROUNDS"] ?? 10);
 const deskFile = fileURLToPath(new URL("../../fixtures/approval-broker.ts", import.meta.url));
 
 test(`F33: ${rounds} kills with 50 approvals waiting`, { timeout: 3_600_000 }, async (t) => {

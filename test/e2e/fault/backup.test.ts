@@ -18,7 +18,7 @@ import type { StoredEntry } from "../../../src/store/store.ts";
 import { verifyStore } from "../../../src/store/verify.ts";
 import { dispose, openclaw, operator, startGateway, tempHome } from "../../harness/gateway.ts";
 
-const rounds = Number(process.env["OPENCLAW_BACKUP_ROUNDS"] ?? 6);
+const rounds = Number(process.env["OPENCLAW_BACKUP_ROUNDS"] ?? 3);
 const writerFile = fileURLToPath(new URL("../../fixtures/store-writer.ts", import.meta.url));
 const cache = { XDG_CACHE_HOME: join(tmpdir(), "openclaw-test-cache") };
 const SESSIONS = 10;
@@ -60,7 +60,7 @@ async function entriesIn(file: string): Promise<Map<string, StoredEntry[]>> {
 }
 
 test(
-  `${rounds} backups of a store under load, restored elsewhere: one moment each, whole appends, nothing acknowledged before is missing`,
+  `${rounds} backups of a store under load, restored elsewhere, hold one moment each without a missing acknowledged append`,
   { timeout: 600_000 + rounds * 30_000 },
   async (t) => {
     const home = tempHome();
@@ -103,7 +103,7 @@ test(
 );
 
 test(
-  `${rounds * 10} damaged archives: refused before anything is touched, or what comes back is the same`,
+  `${rounds * 10} damaged archives are refused before any change, or restore the same content`,
   { timeout: 600_000 + rounds * 20_000 },
   async (t) => {
     const home = tempHome();
@@ -162,7 +162,7 @@ function harmed(bytes: Buffer, round: number): Buffer {
 }
 
 test(
-  "from the shell: a backup beside a running gateway, restored into an empty home, starts with all its sessions",
+  "a backup made beside a running gateway, restored into an empty home, starts with all its sessions",
   { timeout: 600_000 },
   async (t) => {
     const gateway = await startGateway();

@@ -11,7 +11,7 @@ const gateway = await startGateway();
 after(() => dispose(gateway));
 
 const rowsOf = (frame: Frame | undefined): { readonly mode: string; readonly instanceId?: string }[] =>
-  (frame?.payload as unknown as { presence: { mode: string }[] } | undefined)?.presence ?? [];
+  (frame?.payload as { presence: { mode: string }[] } | undefined)?.presence ?? [];
 
 /** Memory of the gateway in MB, or undefined where the system does not tell. */
 function residentMb(): number | undefined {
@@ -22,7 +22,7 @@ function residentMb(): number | undefined {
   }
 }
 
-test("clients that connect together are announced together, and the last list names them all", async () => {
+test("announces clients that connect together in one event, and the last list names all of them", async () => {
   const first = await operator(gateway);
   const from = performance.now();
   const others: Wire[] = [];
@@ -36,20 +36,20 @@ test("clients that connect together are announced together, and the last list na
   for (const wire of [first, ...others]) wire.end();
 });
 
-test("a greeting names at most 64 instances, and system-presence lists more", async () => {
+test("a hello lists at most 64 instances, and system-presence lists more", async () => {
   const wires: Wire[] = [];
   for (let i = 0; i < 90; i += 15)
     wires.push(...(await Promise.all(Array.from({ length: 15 }, () => operator(gateway, { identity: null })))));
   const last = await operator(gateway, { identity: null });
   const hello = last.frames.find(({ type }) => type === "res");
-  const payload = hello?.payload as unknown as { snapshot: { presence: unknown[] } } | undefined;
+  const payload = hello?.payload as { snapshot: { presence: unknown[] } } | undefined;
   assert.equal(payload?.snapshot.presence.length, 64);
-  const all = (await last.request("system-presence")).payload as unknown as unknown[];
+  const all = await last.call("system-presence");
   assert.ok(all.length > 90, `${all.length} rows`);
   for (const wire of [last, ...wires]) wire.end();
 });
 
-test("a client that asks for large answers and reads none takes no memory, and loses none of them", async () => {
+test("a client that requests large answers without reading takes no memory and gets all of them later", async () => {
   const [greedy, other] = [await operator(gateway), await operator(gateway)];
   await greedy.request("config.schema");
   const before = residentMb();
@@ -58,14 +58,14 @@ test("a client that asks for large answers and reads none takes no memory, and l
   const asked = Array.from({ length: total }, (_, i) => greedy.request("config.schema", {}, `q${i}`));
   for (let i = 0; i < 100; i++) assert.equal((await other.request("health")).ok, true);
   const grown = (residentMb() ?? 0) - (before ?? 0);
-  assert.ok(grown < 40, `the gateway grew by ${grown.toFixed(0)} MB for 60 MB of answers that nobody reads`);
+  assert.ok(grown < 40, `the gateway grew by ${grown.toFixed(0)} MB for 60 MB of unread answers`);
   greedy.socket.resume();
   for (const frame of await Promise.all(asked)) assert.equal(frame.ok, true);
   greedy.end();
   other.end();
 });
 
-test("a client that asks over HTTP without reading takes no memory either", async () => {
+test("an HTTP client that does not read takes no memory either", async () => {
   const other = await operator(gateway);
   const body = JSON.stringify({ tool: "agents_list", args: {} });
   const request = `POST /tools/invoke HTTP/1.1\r\nhost: 127.0.0.1:${gateway.port}\r\nauthorization: Bearer ${gateway.token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
@@ -81,14 +81,13 @@ test("a client that asks over HTTP without reading takes no memory either", asyn
   other.end();
 });
 
-test("config.schema is built once for a config, and again after it changed", async () => {
+test("builds config.schema once for a config, and again after it changed", async () => {
   const wire = await operator(gateway);
-  const generatedAt = async (): Promise<string> =>
-    ((await wire.request("config.schema")).payload as unknown as { generatedAt: string }).generatedAt;
+  const generatedAt = async (): Promise<string> => (await wire.call("config.schema")).generatedAt;
   const before = await generatedAt();
   await sleep(5);
   assert.equal(await generatedAt(), before);
-  const { hash } = (await wire.request("config.get")).payload as unknown as { hash: string };
+  const { hash } = await wire.call("config.get");
   const raw = JSON.stringify({ agents: { defaults: { userTimezone: "Europe/Vienna" } } });
   const changed = await wire.request("config.patch", { raw, baseHash: hash, restartDelayMs: 3_600_000 });
   assert.equal(changed.ok, true, JSON.stringify(changed));

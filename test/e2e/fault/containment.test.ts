@@ -11,7 +11,7 @@ import { dispose, invoke, operator, root, startGateway, type TestGateway } from 
 import { chat, modelConfig, textOf } from "../../harness/model.ts";
 
 test(
-  "F14 callbacks that throw and promises let fall end neither the process nor a conversation",
+  "F14 callbacks that throw and unhandled rejections end neither the process nor a conversation",
   { timeout: 300_000 },
   async (t) => {
     const server = await startFakeOpenAI(() => say("still here", { chunks: 4, delayMs: 30 }));
@@ -34,7 +34,7 @@ test(
   },
 );
 
-test("F19 a console that is closed, and a terminal that hangs up, change nothing", { timeout: 300_000 }, async (t) => {
+test("F19 a closed console and a terminal that hangs up have no effect", { timeout: 300_000 }, async (t) => {
   const gateway = await startGateway({ args: ["--verbose"] });
   t.after(() => dispose(gateway));
   gateway.process.stdout?.destroy();

@@ -12,7 +12,7 @@ import { detailsOf, invoke, openclaw, operator, startGateway, type TestGateway }
 const skip =
   process.platform !== "linux" || process.getuid?.() !== 0 ? "needs root on Linux to mount a small tmpfs" : false;
 
-test("a full disk refuses changes by name, keeps what was there, and heals", { skip, timeout: 300_000 }, async () => {
+test("a full disk refuses changes by name, keeps stored data, and recovers", { skip, timeout: 300_000 }, async () => {
   const home = mkdtempSync(join(tmpdir(), "openclaw-full-"));
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m", "tmpfs", home]);
   let gateway: TestGateway | undefined;
@@ -55,7 +55,7 @@ test("a full disk refuses changes by name, keeps what was there, and heals", { s
 
 for (const signal of ["SIGTERM", "SIGKILL"] as const) {
   test(
-    `a start on a full disk after ${signal} reads what is stored, names what to delete, and goes on with space`,
+    `a start on a full disk after ${signal} reads stored data, names what to delete, and continues with space`,
     { skip, timeout: 300_000 },
     async () => {
       const home = mkdtempSync(join(tmpdir(), "openclaw-full-start-"));
@@ -76,7 +76,7 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
         gateway = await startGateway({ home, env });
         assert.ok(gateway.output().includes(`safe to delete: ${kept} (100 KB)`), gateway.output());
         const wire = await operator(gateway, { identity: null });
-        const list = (await wire.request("sessions.list")).payload as unknown as { sessions: { label?: string }[] };
+        const list = await wire.call("sessions.list");
         assert.deepEqual(new Set(list.sessions.map(({ label }) => label)), new Set(["one", "two"]));
         const refused = await wire.request("sessions.patch", { key: "agent:main:three", label: "three" });
         assert.equal(detailsOf(refused)["code"], "store.full");
@@ -100,27 +100,23 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
   );
 }
 
-test(
-  "a read-only disk keeps the gateway from starting, with the path and the fix",
-  { skip, timeout: 300_000 },
-  async () => {
-    const home = mkdtempSync(join(tmpdir(), "openclaw-ro-"));
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", home]);
-    try {
-      const gateway = await startGateway({ home });
-      await gateway.stop();
-      execFileSync("mount", ["-o", "remount,ro", home]);
-      await assert.rejects(startGateway({ home }), (error: Error) => {
-        assert.match(error.message, new RegExp(join(home, ".openclaw")));
-        assert.match(error.message, /fix: /);
-        return true;
-      });
-    } finally {
-      execFileSync("umount", ["-l", home]);
-      rmSync(home, { recursive: true, force: true });
-    }
-  },
-);
+test("a read-only disk prevents the start, with the path and the fix", { skip, timeout: 300_000 }, async () => {
+  const home = mkdtempSync(join(tmpdir(), "openclaw-ro-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", home]);
+  try {
+    const gateway = await startGateway({ home });
+    await gateway.stop();
+    execFileSync("mount", ["-o", "remount,ro", home]);
+    await assert.rejects(startGateway({ home }), (error: Error) => {
+      assert.match(error.message, new RegExp(join(home, ".openclaw")));
+      assert.match(error.message, /fix: /);
+      return true;
+    });
+  } finally {
+    execFileSync("umount", ["-l", home]);
+    rmSync(home, { recursive: true, force: true });
+  }
+});
 
 function fill(file: string): void {
   for (let size = 4_000_000; size >= 512; size /= 2) {

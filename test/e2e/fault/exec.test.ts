@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { exec, proc, until } from "../../harness/exec.ts";
 import { dispose, startGateway, type TestGateway } from "../../harness/gateway.ts";
 
-const rounds = Number(process.env["OPENCLAW_PROCESS_ROUNDS"] ?? "3");
+const rounds = Number(process.env["OPENCLAW_PROCESS_ROUNDS"] ?? 1);
 const noBubblewrap = spawnSync("bwrap", ["--ro-bind", "/", "/", "--unshare-all", "true"]).status !== 0;
 
 /** Every process whose command line holds the mark, however it was started and whoever adopted it. */
@@ -40,7 +40,7 @@ const escapes = (mark: string): readonly string[] => [
 ];
 
 test(
-  "F17 nothing a command started outlives process kill, a timeout, or the gateway's own end",
+  "F17 no process of a command survives process kill, a timeout or the end of the gateway",
   { timeout: 1_200_000 },
   async () => {
     for (let round = 0; round < rounds; round++) {
@@ -120,23 +120,22 @@ test(
   },
 );
 
-test(
-  "F12 a command that ignores its time limit is ended first; what it would write later never comes",
-  { timeout: 600_000 },
-  async (t) => {
-    const gateway = await startGateway({ config: {} });
-    t.after(() => dispose(gateway));
-    const slot = join(gateway.home, "late");
-    const { details, text } = await exec(gateway, {
-      command: `trap '' TERM; echo started; sleep 1; sleep 4; touch ${slot}`,
-      timeout: 0.5,
-    });
-    assert.deepEqual([details["status"], details["timedOut"]], ["failed", true]);
-    assert.match(text, /its time limit; changes made before that remain/);
-    await sleep(3000);
-    assert.equal(existsSync(slot), false);
-  },
-);
+test("F12 ends a command that ignores its time limit before it can write more", { timeout: 600_000 }, async (t) => {
+  const gateway = await startGateway({ config: {} });
+  t.after(() => dispose(gateway));
+  const slot = join(gateway.home, "late");
+  const { details, text } = await exec(gateway, {
+    command: `trap '' TERM; echo started; sleep 1; sleep 4; touch ${slot}`,
+    timeout: 0.5,
+  });
+  assert.deepEqual([details["status"], details["timedOut"]], ["failed", true]);
+  assert.match(text, /its time limit; changes made before that remain/);
+  await until(
+    () => living(slot),
+    (processes) => processes.length === 0,
+  );
+  assert.equal(existsSync(slot), false);
+});
 
 test("F19 broken pipes, closed inputs and a lost terminal are contained", { timeout: 600_000 }, async (t) => {
   const gateway = await startGateway({ config: {} });

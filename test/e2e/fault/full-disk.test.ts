@@ -11,6 +11,7 @@ import { call, say, startFakeOpenAI, type FakeServer } from "../../fakes/openai.
 import { operator, startGateway, tempHome, type Wire } from "../../harness/gateway.ts";
 import { chatEnd, messagesOf, startWithModel } from "../../harness/model.ts";
 import { mountSmall, rounds } from "../../harness/store.ts";
+import { textOf as contentText } from "../../../src/core/message.ts";
 
 const tries = Math.max(2, Math.floor(rounds / 10));
 const queue = { messages: { queue: { mode: "followup", debounceMs: 0, cap: 1000 } } };
@@ -19,7 +20,7 @@ const exec = { tools: { exec: { host: "gateway", security: "full", ask: "off" } 
 const env = { XDG_CACHE_HOME: join(tempHome(), "cache") };
 
 test(
-  "turns on a nearly full disk wait for space, say so, and end with their words and answers",
+  "turns on a nearly full disk wait for space, say so, and end with their messages and answers stored",
   { timeout: 600_000 },
   async (t) => {
     const home = mountSmall(t, "24m");
@@ -59,7 +60,7 @@ test(
 );
 
 test(
-  "kill -9 on a nearly full disk: no acknowledged turn runs twice or loses its words",
+  "kill -9 on a nearly full disk: no acknowledged turn runs twice or loses its message",
   { timeout: 600_000 },
   async (t) => {
     const home = mountSmall(t, "24m");
@@ -142,11 +143,8 @@ async function noticeOf(wire: Wire, runId: string, over: AbortSignal): Promise<v
 }
 
 async function wordsOf(wire: Wire, sessionKey: string): Promise<string[]> {
-  const { payload } = await wire.request("chat.history", { sessionKey, limit: 1000 });
-  const { messages } = payload as unknown as {
-    messages: { role: string; content: { type: string; text?: string }[] }[];
-  };
-  return messages.map(({ role, content }) => `${role}: ${content.map(({ text = "" }) => text).join("")}`);
+  const { messages } = await wire.call("chat.history", { sessionKey, limit: 1000 });
+  return messages.map(({ role, content }) => `${role}: ${contentText(content)}`);
 }
 
 /** All but so many bytes. */

@@ -63,7 +63,7 @@ const reported: [name: string, reply: () => Reply][] = [
 ];
 for (const [name, reply] of reported) {
   test(
-    `${name}: an error with words, then usable`,
+    `${name}: ends with a readable error, and the session stays usable`,
     { timeout: 300_000 * rounds },
     repeated(async () => {
       const session = `reported-${run}`;
@@ -88,7 +88,7 @@ const retried: [name: string, reply: () => Reply][] = [
 ];
 for (const [name, reply] of retried) {
   test(
-    `${name}: tried again, and the person gets the answer`,
+    `${name}: is retried, and the person gets the answer`,
     { timeout: 300_000 * rounds },
     repeated(async () => {
       const from = requestsNow();
@@ -104,7 +104,7 @@ for (const [name, reply] of retried) {
   );
 }
 
-test("a refusal is told as the model's words", async () => {
+test("shows a refusal as the model's text", async () => {
   script = () => refuse("I would rather not.");
   const end = await turn("refusal");
   assert.match(`${textOf(end)}${end.errorMessage ?? ""}`, /rather not/);
@@ -121,14 +121,14 @@ const badCalls: [name: string, reply: () => Reply][] = [
 ];
 for (const [name, reply] of badCalls) {
   test(
-    `${name}: the model is told, nothing happens, the turn goes on`,
+    `${name}: the model gets an error, no tool runs, and the turn continues`,
     { timeout: 300_000 * rounds },
     repeated(async () => {
       const session = `call-${run}`;
       let asked = 0;
       script = (request) => {
         asked += 1;
-        const { messages } = request.body as unknown as { messages: { role: string }[] };
+        const { messages } = request.body as { messages: { role: string }[] };
         return messages.at(-1)?.role === "tool" || asked > 1 ? say("understood") : reply();
       };
       const end = await turn(session);
@@ -141,7 +141,7 @@ for (const [name, reply] of badCalls) {
   );
 }
 
-test("silence in one session does not hold up another, and can be stopped", { timeout: 300_000 }, async () => {
+test("a silent model in one session does not delay another and can be stopped", { timeout: 300_000 }, async () => {
   script = (request) => (JSON.stringify(request.body).includes("be silent") ? hang("after") : say("quick"));
   await wire.request("chat.send", {
     sessionKey: "agent:main:silent",
@@ -163,7 +163,7 @@ test("one token a second can be stopped at any time", { timeout: 300_000 }, asyn
   await stillUsable("drip");
 });
 
-test("the same call again and again ends the run", { timeout: 300_000 }, async () => {
+test("ends a run that repeats the same call", { timeout: 300_000 }, async () => {
   script = (_request, index) => call("read", { path: "loop.txt" }, { id: `loop_${index}` });
   const from = requestsNow();
   const end = await turn("loop");
@@ -173,7 +173,7 @@ test("the same call again and again ends the run", { timeout: 300_000 }, async (
 });
 
 test(
-  "two senders at once and many in a second: each turn ends once, in one transcript",
+  "two concurrent senders and many messages a second: each turn ends once, in one transcript",
   { timeout: 300_000 },
   async () => {
     script = () => say("ok");
@@ -190,37 +190,30 @@ test(
     const ends = await Promise.all(
       Array.from({ length: 200 }, (_, i) => wire.request("agent.wait", { runId: `crowd-${i}`, timeoutMs: 240_000 })),
     );
-    assert.equal(
-      ends.filter((frame) => (frame.payload as unknown as { status: string }).status === "timeout").length,
-      0,
-    );
+    assert.equal(ends.filter((frame) => (frame.payload as { status: string }).status === "timeout").length, 0);
     second.end();
     await stillUsable("crowd");
   },
 );
 
-test(
-  "a model server that is not there is an error in words, and a fallback takes over",
-  { timeout: 300_000 },
-  async () => {
-    const config = modelConfig(server) as { models: { providers: Record<string, object> }; agents: object };
-    const dead = {
-      baseUrl: "http://127.0.0.1:9/v1",
-      apiKey: "sk-dead-0123456789",
-      api: "openai-completions",
-      models: [{ id: "gone", name: "Gone" }],
-    };
-    const own = await startGateway({
-      config: {
-        ...config,
-        models: { providers: { ...config.models.providers, dead } },
-        agents: { defaults: { model: { primary: "dead/gone", fallbacks: ["fake/fake-1"] } } },
-      },
-    });
-    const client = await operator(own);
-    script = () => say("from the fallback");
-    assert.equal(textOf(await chat(client, "main", "hi", "fallback-1")), "from the fallback");
-    client.end();
-    await dispose(own);
-  },
-);
+test("an unreachable model server is a readable error, and a fallback answers", { timeout: 300_000 }, async () => {
+  const config = modelConfig(server) as { models: { providers: Record<string, object> }; agents: object };
+  const dead = {
+    baseUrl: "http://127.0.0.1:9/v1",
+    apiKey: "sk-dead-0123456789",
+    api: "openai-completions",
+    models: [{ id: "gone", name: "Gone" }],
+  };
+  const own = await startGateway({
+    config: {
+      ...config,
+      models: { providers: { ...config.models.providers, dead } },
+      agents: { defaults: { model: { primary: "dead/gone", fallbacks: ["fake/fake-1"] } } },
+    },
+  });
+  const client = await operator(own);
+  script = () => say("from the fallback");
+  assert.equal(textOf(await chat(client, "main", "hi", "fallback-1")), "from the fallback");
+  client.end();
+  await dispose(own);
+});

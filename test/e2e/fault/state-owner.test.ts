@@ -19,8 +19,9 @@ import {
   type TestGateway,
   type Wire,
 } from "../../harness/gateway.ts";
+import { textOf as contentText } from "../../../src/core/message.ts";
 
-const rounds = Number(process.env["OPENCLAW_OWNER_ROUNDS"] ?? 6);
+const rounds = Number(process.env["OPENCLAW_OWNER_ROUNDS"] ?? 4);
 const cache = { XDG_CACHE_HOME: join(tmpdir(), "openclaw-test-cache") };
 
 let gateway: TestGateway;
@@ -87,9 +88,8 @@ function startLoad(wire: Wire, name: string): Load {
 async function checkNotes(notes: ReadonlyMap<string, readonly string[]>): Promise<number> {
   let count = 0;
   for (const [sessionKey, wanted] of notes) {
-    const { payload } = await (wires[0] as Wire).request("chat.history", { sessionKey, limit: 1000 });
-    const { messages } = payload as unknown as { messages: { content: { text: string }[] }[] };
-    const found = messages.map(({ content }) => content[0]?.text ?? "");
+    const { messages } = await (wires[0] as Wire).call("chat.history", { sessionKey, limit: 1000 });
+    const found = messages.map(({ content }) => contentText(content));
     assert.deepEqual(found.slice(-Math.min(wanted.length, 200)), wanted.slice(-200), sessionKey);
     count += wanted.length;
   }
@@ -105,7 +105,7 @@ async function requireSound(): Promise<void> {
 }
 
 test(
-  `${rounds} second gateways on the same state, some at once, are refused with the owner named`,
+  `refuses ${rounds} second gateways on the same state, some concurrent, and names the owner`,
   {
     timeout: 300_000 + rounds * 60_000,
   },

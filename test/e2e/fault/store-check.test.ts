@@ -12,7 +12,7 @@ import { dispose, operator, startGateway, tempHome, type TestGateway } from "../
 
 const PAGE = 4096;
 
-test("a store that is damaged in the middle is found by a check beside the running gateway", async () => {
+test("a check beside the running gateway finds a store that is damaged in the middle", async () => {
   const home = tempHome();
   const file = join(home, ".openclaw", "openclaw.sqlite");
   mkdirSync(join(home, ".openclaw"), { recursive: true, mode: 0o700 });
@@ -27,8 +27,8 @@ test("a store that is damaged in the middle is found by a check beside the runni
   const again = await startGateway({ home, env: { OPENCLAW_STORE_CHECK_MS: "50" } });
   const wire = await operator(again);
   await said(again, /the store is damaged: .*openclaw store salvage/s);
-  const { payload } = await wire.request("health", {});
-  const health = payload as unknown as { store?: { ok: boolean; problem: string } };
+  const payload = await wire.call("health", {});
+  const health = payload;
   assert.equal(health.store?.ok, false);
   assert.match(health.store.problem, /the store is damaged/);
   wire.end();
@@ -40,9 +40,9 @@ test("reports at startup that a store is missing or empty where one existed", as
   await first.stop();
   const file = join(first.state, "openclaw.sqlite");
   const cases: readonly [damage: () => void, words: RegExp][] = [
-    [() => rmSync(file), /was not there, although there was one since/],
-    [() => truncateSync(file, 0), /was empty, although there was one since/],
-    [() => (truncateSync(file, 0), rmSync(join(first.state, "store-record.json"))), /was empty; a new one was made/],
+    [() => rmSync(file), /was missing, although one existed since/],
+    [() => truncateSync(file, 0), /was empty, although one existed since/],
+    [() => (truncateSync(file, 0), rmSync(join(first.state, "store-record.json"))), /was empty; a new one was created/],
   ];
   for (const [damage, words] of cases) {
     damage();

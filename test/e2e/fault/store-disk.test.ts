@@ -17,7 +17,7 @@ import { verifyStore } from "../../../src/store/verify.ts";
 import { assertSound, mountSmall, newFile, rounds, startWriter } from "../../harness/store.ts";
 
 describe("a full disk", () => {
-  test("refuses new writes by name, touches nothing old, and goes on when there is room again", async (t) => {
+  test("refuses new writes by name, keeps old data, and continues when there is space again", async (t) => {
     const folder = mountSmall(t, "3m");
     if (folder === undefined) return;
     const file = join(folder, "openclaw.sqlite");
@@ -56,7 +56,7 @@ describe("a full disk", () => {
     await store.close();
   });
 
-  test("survives a process that dies of it, or is killed before, over and over", async (t) => {
+  test("survives processes that fail or are killed on it, over and over", async (t) => {
     const folder = mountSmall(t, "3m");
     if (folder === undefined) return;
     const file = join(folder, "openclaw.sqlite");
@@ -75,7 +75,7 @@ describe("a full disk", () => {
     }
   });
 
-  test("no names left (inodes): writes to what is there go on, a backup is refused by name, and it heals", async (t) => {
+  test("without free inodes existing files stay writable, a backup is refused by name, and it recovers", async (t) => {
     const folder = mountSmall(t, "8m,nr_inodes=12");
     if (folder === undefined) return;
     const file = join(folder, "openclaw.sqlite");
@@ -98,7 +98,7 @@ describe("a full disk", () => {
     assert.equal((await verifyStore(file)).ok, true);
   });
 
-  test("is seen before a migration or a backup begins, which then touches nothing", async (t) => {
+  test("is detected before a migration or a backup begins, which then changes nothing", async (t) => {
     const folder = mountSmall(t, "6m");
     if (folder === undefined) return;
     const file = join(folder, "openclaw.sqlite");
@@ -151,8 +151,8 @@ describe("a full disk", () => {
   }
 });
 
-describe("a disk that may not be written", () => {
-  test("refuses by path, changes nothing, and can still be looked at", async (t) => {
+describe("a read-only disk", () => {
+  test("refuses by path, changes nothing, and can still be read", async (t) => {
     const folder = mountSmall(t, "3m");
     if (folder === undefined) return;
     const file = join(folder, "state", "openclaw.sqlite");
@@ -186,20 +186,7 @@ describe("a disk that fails to flush", () => {
       process.stdout.write(JSON.stringify(outcomes));
       process.kill(process.pid, "SIGKILL");`;
     // The tenth flush fails; all later ones would succeed, and must not be asked.
-    const traced = [
-      "-f",
-      "-qq",
-      "-o",
-      "/dev/null",
-      "-e",
-      "trace=fdatasync,fsync",
-      "-e",
-      "inject=fdatasync,fsync:error=EIO:when=10",
-    ];
-    const child = spawn("strace", [...traced, process.execPath, "--input-type=module", "-e", script], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const outcomes = JSON.parse(await outputOf(child)) as string[];
+    const outcomes = JSON.parse(await runTraced("error=EIO:when=10", script)) as string[];
     const kept = outcomes.indexOf("store.io");
     assert.ok(kept > 0 && kept < 30, outcomes.join(" "));
     assert.deepEqual(
@@ -216,6 +203,40 @@ describe("a disk that fails to flush", () => {
     await assertSound(file);
   });
 });
+
+describe("a disk that is slow to flush", () => {
+  test("holds up the acknowledgment and reads of what is not flushed, not the rest of the process", async (t) => {
+    if (!canTrace()) return t.skip("needs strace to make flushes slow");
+    const file = newFile();
+    await (await openSqliteStore({ file })).close();
+    const script = `
+      import { openSqliteStore } from ${JSON.stringify(new URL("../../../src/store/sqlite.ts", import.meta.url).href)};
+      const store = await openSqliteStore({ file: ${JSON.stringify(file)} });
+      // The first write to a log makes it, which is flushed on the spot.
+      await store.kv.set("s", "first", 0);
+      let [turns, order] = [0, []];
+      const ticking = setInterval(() => turns++, 5);
+      const written = store.kv.set("s", "k", 1).then(() => order.push("written"));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await Promise.all([written, store.kv.get("s", "k").then((value) => order.push("read " + value))]);
+      clearInterval(ticking);
+      await store.close();
+      process.stdout.write(JSON.stringify({ order, isFree: turns > 10 }));`;
+    assert.deepEqual(JSON.parse(await runTraced("delay_enter=300000", script)), {
+      order: ["written", "read 1"],
+      isFree: true,
+    });
+  });
+});
+
+/** Runs a script whose flushes are tampered with. */
+function runTraced(fault: string, script: string): Promise<string> {
+  const traced = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync,fsync", "-e"];
+  const words = [...traced, `inject=fdatasync,fsync:${fault}`, process.execPath, "--input-type=module", "-e", script];
+  // One thread that flushes, because strace counts the calls of each thread apart.
+  const env = { ...process.env, UV_THREADPOOL_SIZE: "1" };
+  return outputOf(spawn("strace", words, { stdio: ["ignore", "pipe", "inherit"], env }));
+}
 
 function canTrace(): boolean {
   try {

@@ -11,7 +11,7 @@ import { assertSound, newFile, rounds, startWriter } from "../../harness/store.t
 const sessionNames = Array.from({ length: 20 }, (_, index) => `s${index}`);
 
 describe("a process that is killed", () => {
-  test(`loses nothing it acknowledged, over ${rounds} kills`, async (t) => {
+  test(`loses no acknowledged write over ${rounds} kills`, async (t) => {
     const file = newFile();
     const acknowledged = new Map<string, number>();
     const openMs: number[] = [];
@@ -34,7 +34,7 @@ describe("a process that is killed", () => {
 });
 
 describe("two processes on one store", () => {
-  test("write side by side, with readers and checks in between, and neither loses or breaks anything", async (t) => {
+  test("write concurrently with readers and checks in between, without loss or damage", async (t) => {
     const file = newFile();
     await (await openSqliteStore({ file })).close();
     const writers = [startWriter(file, "5", "a"), startWriter(file, "5", "b")];

@@ -1,4 +1,4 @@
-// Starts that fail under a supervisor: at most three tries, then repair mode with the reason, and a start by itself once mended.
+// Starts that fail under a supervisor: at most three tries, then repair mode with the reason, and an automatic start once fixed.
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ for (const [what, breakIt] of [
     (text: string) => text.replace('"mode": "local",', '"mode": "local", "bind": "tailnet",'),
   ],
 ] as const) {
-  test(`${what} under a supervisor: three starts, then repair mode with the reason; mended, it starts by itself`, async () => {
+  test(`${what} under a supervisor: three starts, then repair mode with the reason; starts by itself once fixed`, async () => {
     const gateway = await stopped();
     const good = readFileSync(configFile(gateway), "utf8");
     writeFileSync(configFile(gateway), breakIt(good));

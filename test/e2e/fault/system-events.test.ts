@@ -9,23 +9,23 @@ import { openSqliteStore } from "../../../src/store/sqlite.ts";
 import { addJob, runsOf } from "../../harness/cron.ts";
 import { until } from "../../harness/exec.ts";
 import { say } from "../../fakes/openai.ts";
-import { hook, openHookHouse, type HookHouse } from "../../harness/hook.ts";
+import { hook, openHookGateway, type HookGateway } from "../../harness/hook.ts";
 import { operator, startGateway } from "../../harness/gateway.ts";
 import { chat } from "../../harness/model.ts";
 
-const rounds = Number(process.env["OPENCLAW_LINE_ROUNDS"] ?? 3);
+const rounds = Number(process.env["OPENCLAW_LINE_ROUNDS"] ?? 2);
 const AT_ONCE = 4;
 /** No turn begins by itself: lines wait for a message, and are counted in what the model then reads. */
 const noBeat = { agents: { defaults: { model: { primary: "fake/fake-1" }, heartbeat: { every: "0m" } } } };
 
-async function open(): Promise<HookHouse> {
-  const runtime = await openHookHouse({}, noBeat);
+async function open(): Promise<HookGateway> {
+  const runtime = await openHookGateway({}, noBeat);
   runtime.script = () => say("read");
   return runtime;
 }
 
 test(
-  `${rounds} kills around wakes that come again: each line is told once`,
+  `${rounds} kills around repeated wakes: each line is delivered once`,
   { timeout: 300_000 + rounds * 60_000 },
   async (t) => {
     const runtime = await open();
@@ -48,7 +48,7 @@ test(
   },
 );
 
-test("a job's line that was claimed and not told by a killed gateway is told by the next one, once, and its row says ran", async (t) => {
+test("a job's line that a killed gateway claimed is delivered once by the next one, and its row says ran", async (t) => {
   const runtime = await open();
   t.after(() => runtime.close());
   const hourly = { kind: "every", everyMs: 3_600_000 };
@@ -85,7 +85,7 @@ test("a job's line that was claimed and not told by a killed gateway is told by 
 });
 
 test(
-  `${rounds} kills around lines that jobs tell: one row each, none unknown, each told once`,
+  `${rounds} kills around lines of jobs: one row each, none unknown, each delivered once`,
   { timeout: 300_000 + rounds * 60_000 },
   async (t) => {
     const runtime = await open();
@@ -123,7 +123,7 @@ test(
 );
 
 /** The status, or 0 when the gateway ended before it answered. */
-async function wake({ gateway }: HookHouse, name: string): Promise<number> {
+async function wake({ gateway }: HookGateway, name: string): Promise<number> {
   const body = { text: `news ${name}`, mode: "next-heartbeat" };
   return hook(gateway, "/wake", body, { "x-openclaw-delivery": name }).then(
     ({ status }) => status,
@@ -131,7 +131,7 @@ async function wake({ gateway }: HookHouse, name: string): Promise<number> {
   );
 }
 
-async function kill(runtime: HookHouse): Promise<void> {
+async function kill(runtime: HookGateway): Promise<void> {
   runtime.wire.end();
   await runtime.gateway.stop("SIGKILL");
   runtime.gateway = await startGateway({ home: runtime.gateway.home });
@@ -139,8 +139,8 @@ async function kill(runtime: HookHouse): Promise<void> {
 }
 
 /** What the model reads with the next message: the System lines that waited, then the message. */
-async function readLines(runtime: HookHouse, message: string): Promise<string> {
-  const before = runtime.heard().length;
+async function readLines(runtime: HookGateway, message: string): Promise<string> {
+  const before = runtime.received().length;
   await chat(runtime.wire, "main", message, `read-${message}-${before}`);
-  return runtime.heard().slice(before).join("\n");
+  return runtime.received().slice(before).join("\n");
 }

@@ -9,11 +9,12 @@ import { after, test } from "node:test";
 import { hang, say, startFakeOpenAI } from "../../fakes/openai.ts";
 import { dispose, invoke, operator, root, tempHome, type Wire } from "../../harness/gateway.ts";
 import { chat, chatEnd, messagesOf, openScripted, startWithModel, textOf } from "../../harness/model.ts";
+import { textOf as contentText } from "../../../src/core/message.ts";
 
 const noLimits = canLimit() ? false : "needs prlimit to start a gateway with few descriptors";
 
 test(
-  "a turn without descriptors ends with the limit and how to raise it, and the session goes on afterwards",
+  "a turn without file descriptors ends with the limit and how to raise it, and the session continues afterwards",
   { skip: noLimits, timeout: 300_000 },
   async () => {
     const server = await startFakeOpenAI(() => say("fine"));
@@ -40,7 +41,7 @@ test(
 );
 
 test(
-  "a turn whose code is missing for a moment ends with the reason, and its session and others go on afterwards",
+  "a turn whose code is missing for a moment ends with the reason, and all sessions continue afterwards",
   {
     skip: existsSync(join(root, "dist", "built")) ? false : "needs the bundle: node scripts/setup.mjs",
     timeout: 300_000,
@@ -73,7 +74,7 @@ test(
   },
 );
 
-test("messages that never began stay in the history with the reason, in order, and no model reads them", async () => {
+test("messages that never started stay in the history with the reason, in order, and are not sent to a model", async () => {
   const runtime = await openScripted({ agents: { defaults: { model: { primary: "fake/fake-1" }, maxConcurrent: 1 } } });
   after(() => runtime.close());
   const { wire, server } = runtime;
@@ -95,7 +96,7 @@ test("messages that never began stay in the history with the reason, in order, a
   await chatEnd(wire, "three");
   const shown = await wordsOf(wire, interrupted);
   assert.deepEqual(
-    shown.filter((line) => line.startsWith("user")),
+    shown.filter((line) => line.startsWith("user") && !line.includes("/queue")),
     ["user: hold one", "user: two (no answer: run.aborted)", "user: three"],
   );
 
@@ -114,7 +115,7 @@ test("messages that never began stay in the history with the reason, in order, a
   assert.equal((await wire.request("chat.abort", { sessionKey: dropped })).ok, true);
   await chatEnd(wire, "six");
   assert.deepEqual(
-    (await wordsOf(wire, dropped)).filter((line) => line.startsWith("user")),
+    (await wordsOf(wire, dropped)).filter((line) => line.startsWith("user") && !line.includes("/queue")),
     ["user: hold four", "user: five (no answer: queue.dropped)", "user: six (no answer: run.aborted)"],
   );
 
@@ -128,17 +129,11 @@ test("messages that never began stay in the history with the reason, in order, a
   assert.equal((await wordsOf(wire, dropped)).filter((line) => line.includes("five")).length, 1);
 });
 
-interface Shown {
-  readonly role: string;
-  readonly content: readonly { readonly text?: string }[];
-  readonly unanswered?: { readonly code: string };
-}
-
 async function wordsOf(wire: Wire, sessionKey: string): Promise<string[]> {
-  const { payload } = await wire.request("chat.history", { sessionKey, limit: 100 });
-  return (payload as unknown as { messages: Shown[] }).messages.map(
+  const payload = await wire.call("chat.history", { sessionKey, limit: 100 });
+  return payload.messages.map(
     ({ role, content, unanswered }) =>
-      `${role}: ${content.map(({ text = "" }) => text).join("")}${unanswered === undefined ? "" : ` (no answer: ${unanswered.code})`}`,
+      `${role}: ${contentText(content)}${unanswered === undefined ? "" : ` (no answer: ${unanswered.code})`}`,
   );
 }
 
@@ -152,8 +147,8 @@ async function takeDescriptors(port: number): Promise<Socket[]> {
 /** The descriptors come back when the gateway has seen that the sockets are gone. */
 async function untilOk(wire: Wire, sessionKey: string): Promise<Awaited<ReturnType<typeof chat>>> {
   for (let tries = 0; ; tries++) {
-    const { payload } = await wire.request("tools.invoke", { tool: "exec", args: { command: "true" } });
-    if ((payload as unknown as { ok?: boolean } | undefined)?.ok === true || tries > 100) break;
+    const payload = await wire.call("tools.invoke", { tool: "exec", args: { command: "true" } });
+    if (payload?.ok === true || tries > 100) break;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   return chat(wire, sessionKey, "again", "again");

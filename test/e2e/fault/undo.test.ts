@@ -17,9 +17,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
+import { missingProgram } from "../../harness/program.ts";
+
 const fixture = join(import.meta.dirname, "..", "..", "fixtures", "undo-turn.ts");
-const stride = process.env["OPENCLAW_FAULT_ROUNDS"] === undefined ? 17 : 1;
-const skip = spawnSync("strace", ["-V"]).error === undefined ? false : "needs strace: apt-get install strace";
+const asked = process.env["OPENCLAW_FAULT_ROUNDS"];
+const stride = asked === undefined ? 41 : asked === "all" ? 1 : 7;
+const skip = missingProgram("strace");
 const calls = ["rename", "unlink", "mkdir", "rmdir", "fsync", "fdatasync"];
 
 const before = {
@@ -103,12 +106,12 @@ test("a turn killed at any moment can be undone to the byte", { skip, timeout: 1
       rmSync(home, { recursive: true });
     }
   }
-  assert.ok(seen.kills > 5);
+  assert.ok(seen.kills >= 3);
   t.diagnostic(`${seen.kills} kills, ${seen.nothing} before anything had changed; all undone to the byte`);
 });
 
 test(
-  "an undo killed at any moment has happened or not, and can be made again",
+  "an undo killed at any moment is complete or absent, and can be repeated",
   { skip, timeout: 1_200_000 },
   async (t) => {
     let kills = 0;
@@ -129,7 +132,7 @@ test(
         if (!killed) break;
       }
     }
-    assert.ok(kills > 5);
+    assert.ok(kills >= 3);
     t.diagnostic(`${kills} kills of an undo`);
   },
 );

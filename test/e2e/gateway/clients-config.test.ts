@@ -42,12 +42,14 @@ describe("the config over the wire", () => {
   });
   after(() => dispose(gateway));
 
-  const read = async (): Promise<{ config: Record<string, unknown>; hash: string; raw: string }> =>
-    (await wire.request("config.get", {})).payload as never;
+  const read = async () => {
+    const { config, ...rest } = await wire.call("config.get", {});
+    return { ...rest, config: config as Record<string, unknown> };
+  };
   const form = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-  test("config.get shows what is set and the defaults of published clients", async () => {
-    const snapshot = (await wire.request("config.get", {})).payload as unknown as Record<string, unknown>;
+  test("config.get shows the set values and the defaults of published clients", async () => {
+    const snapshot = await wire.call("config.get", {});
     assert.deepEqual(Object.keys(snapshot), [
       "path",
       "exists",
@@ -78,12 +80,12 @@ describe("the config over the wire", () => {
     assert.equal(saved.ok, true, JSON.stringify(saved));
     text = text.replace("'#123456'", '"#abcdef"');
     assert.equal(readFileSync(file, "utf8"), text);
-    const answer = saved.payload as unknown as { config: unknown; hash: string };
+    const answer = saved.payload as { config: unknown; hash: string };
     const now = await read();
     assert.deepEqual([answer.config, answer.hash], [now.config, now.hash]);
   });
 
-  test("config.set is refused without and with an old base hash, and for what is invalid", async () => {
+  test("config.set refuses a missing or old base hash and invalid values", async () => {
     const { config, hash } = await read();
     const raw = form(config);
     const refused = async (params: object): Promise<string | undefined> =>
@@ -98,14 +100,12 @@ describe("the config over the wire", () => {
     assert.equal(readFileSync(file, "utf8"), text);
   });
 
-  test("config.apply of a form keeps secrets and references, and asks for the restart as recorded", async () => {
+  test("config.apply of a form keeps secrets and references, and requests the restart as recorded", async () => {
     const { config, hash } = await read();
     const raw = form({ ...config, messages: { ackReactionScope: "all" } });
-    const applied = await wire.request("config.apply", { raw, baseHash: hash, note: "done", restartDelayMs: 60_000 });
-    assert.equal(applied.ok, true, JSON.stringify(applied));
-    const answer = applied.payload as unknown as Record<string, Record<string, unknown>>;
+    const answer = await wire.call("config.apply", { raw, baseHash: hash, note: "done", restartDelayMs: 60_000 });
     assert.deepEqual(Object.keys(answer), ["ok", "path", "config", "hash", "restart", "sentinel"]);
-    assert.deepEqual(Object.keys(answer["restart"] ?? {}), ["ok", "pid", "signal", "delayMs", "reason", "mode"]);
+    assert.deepEqual(Object.keys(answer.restart), ["ok", "pid", "signal", "delayMs", "reason", "mode"]);
     const next = readFileSync(file, "utf8");
     assert.equal(
       next,

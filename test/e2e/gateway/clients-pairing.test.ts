@@ -19,13 +19,13 @@ describe("methods of published clients", () => {
   const ask = async (method: string, params: object): Promise<Record<string, unknown>> => {
     const { ok, payload, error } = await wire.request(method, params);
     assert.equal(ok, true, JSON.stringify(error));
-    return payload as unknown as Record<string, unknown>;
+    return payload as Record<string, unknown>;
   };
   const listed = async (method: string, list: "pending" | "paired"): Promise<unknown[]> =>
     (await ask(method, {}))[list] as unknown[];
 
-  test("announces the methods it serves, and neither speech nor the wizard", async () => {
-    const [hello] = wire.frames as unknown as { payload: { features: { methods: string[] } } }[];
+  test("announces the methods it serves, without speech and the wizard", async () => {
+    const [hello] = wire.frames as { payload: { features: { methods: string[] } } }[];
     const announced = hello?.payload.features.methods ?? [];
     for (const method of ["node.pair.request", "node.pair.verify", "talk.mode"]) assert.ok(announced.includes(method));
     assert.deepEqual(
@@ -36,7 +36,7 @@ describe("methods of published clients", () => {
       assert.match((await wire.request(method, {})).error?.message ?? "", /unknown method/, method);
   });
 
-  test("talk.mode tells every client", async () => {
+  test("talk.mode is announced to every client", async () => {
     const mode = await ask("talk.mode", { enabled: true, phase: "listening" });
     assert.deepEqual([mode["enabled"], mode["phase"], typeof mode["ts"]], [true, "listening", "number"]);
     assert.deepEqual((await wire.event("talk.mode")).payload, mode);
@@ -44,7 +44,7 @@ describe("methods of published clients", () => {
     assert.equal((await wire.request("talk.mode", { phase: "x" })).ok, false);
   });
 
-  test("a node paired by its id is on the record of devices, and its token can be checked", async () => {
+  test("a node paired by its id is in the device records, and its token can be verified", async () => {
     const facts = {
       displayName: "Legacy",
       platform: "linux",
@@ -61,10 +61,7 @@ describe("methods of published clients", () => {
       [again["created"], (again["request"] as Record<string, unknown>)["requestId"]],
       [false, requestId],
     );
-    assert.equal(
-      ((await wire.event("node.pair.requested")).payload as unknown as { nodeId: string }).nodeId,
-      "legacy-1",
-    );
+    assert.equal(((await wire.event("node.pair.requested")).payload as { nodeId: string }).nodeId, "legacy-1");
     for (const method of ["node.pair.list", "device.pair.list"]) {
       const [waiting] = (await listed(method, "pending")) as { commands: string[] }[];
       assert.deepEqual(waiting?.commands, ["system.run"], method);
@@ -84,7 +81,7 @@ describe("methods of published clients", () => {
     assert.equal((repair["request"] as Record<string, unknown>)["isRepair"], true);
   });
 
-  test("a request for a node cannot take over the record of an operator", async () => {
+  test("a pairing request for a node cannot take over the record of an operator", async () => {
     const identity = newIdentity();
     const other = await operator(gateway, { identity });
     const { ok, error } = await wire.request("node.pair.request", { nodeId: identity.id });
@@ -94,7 +91,7 @@ describe("methods of published clients", () => {
     assert.deepEqual(paired.find(({ deviceId }) => deviceId === identity.id)?.roles, ["operator"]);
   });
 
-  test("needs the scope for pairing", async () => {
+  test("requires the pairing scope", async () => {
     const reader = await operator(gateway, { scopes: ["operator.read"] });
     for (const [method, params] of [
       ["node.pair.request", { nodeId: "x" }],

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { localDay } from "../../../src/agent/ledger.ts";
-import { addJob, ask, firstRun, hourly, openJobHouse, quiet } from "../../harness/cron.ts";
+import { addJob, ask, firstRun, hourly, openJobGateway, quiet } from "../../harness/cron.ts";
 import { call, calls, fail, say } from "../../fakes/openai.ts";
 import { operator, startGateway } from "../../harness/gateway.ts";
-import { chat, openScripted, type ScriptedHouse } from "../../harness/model.ts";
+import { chat, openScripted, type ScriptedGateway } from "../../harness/model.ts";
 import { shapeOf } from "../../harness/shape.ts";
 
 const totals = {
@@ -157,7 +157,7 @@ interface Report {
 }
 
 describe("usage over the wire", () => {
-  let runtime: ScriptedHouse;
+  let runtime: ScriptedGateway;
   const today = localDay(Date.now());
 
   before(async () => {
@@ -220,7 +220,7 @@ describe("usage over the wire", () => {
     assert.equal(session.contextWeight, undefined, "only when it is asked for");
   });
 
-  test("the sums over all sessions are those of the single ones", async () => {
+  test("the totals over all sessions equal the sum of the single ones", async () => {
     const all = await look<Report>("sessions.usage", { startDate: today, endDate: today, limit: 1000 });
     assert.deepEqual(all.sessions.map(({ key }) => key).toSorted(), ["agent:main:main", "agent:main:other"]);
     const alone = await look<Report>("sessions.usage", { key: "main" });
@@ -237,7 +237,7 @@ describe("usage over the wire", () => {
     });
   });
 
-  test("a range without activity is empty, and a made-up date counts as none given", async () => {
+  test("a range without activity is empty, and an invalid date is ignored", async () => {
     const {
       sessions,
       totals: none,
@@ -263,7 +263,7 @@ describe("usage over the wire", () => {
     assert.equal(points.at(-1)?.cumulativeCost.toFixed(9), session?.usage.totalCost.toFixed(9));
   });
 
-  test("the log shows what was said, shortened and without secrets", async () => {
+  test("the log shows messages, shortened and without secrets", async () => {
     runtime.script = () => say(`key ${runtime.gateway.token} ${"x".repeat(5000)}`);
     await chat(runtime.wire, "agent:main:long", "tell", "u-4");
     const { logs } = await look<{ logs: { role: string; content: string; tokens?: number }[] }>("sessions.usage.logs", {
@@ -281,7 +281,7 @@ describe("usage over the wire", () => {
     assert.match(all.logs[4]?.content ?? "", /^\[Tool: read\]\n\[Tool Result\]\n.*a note/s);
   });
 
-  test("questions about sessions that are not there are answered as recorded", async () => {
+  test("queries for missing sessions are answered as recorded", async () => {
     const message = async (method: string, params: object): Promise<unknown> => {
       const { error } = await runtime.wire.request(method, params);
       return [error?.code, error?.message];
@@ -299,7 +299,7 @@ describe("usage over the wire", () => {
     assert.deepEqual((await look<Report>("sessions.usage", { key: "nope" })).sessions, []);
   });
 
-  test("sums outlast a reset and a restart, and a deleted session takes its rows along", async () => {
+  test("totals survive a reset and a restart; deleting a session removes its rows", async () => {
     const before = await look<{ totals: Sums }>("usage.cost", {});
     await look("sessions.delete", { key: "agent:main:long" });
     assert.deepEqual((await look<Report>("sessions.usage", { key: "agent:main:long" })).sessions, []);
@@ -307,19 +307,19 @@ describe("usage over the wire", () => {
     await runtime.gateway.stop();
     const again = await startGateway({ home: runtime.gateway.home });
     const wire = await operator(again);
-    const { payload } = await wire.request("usage.cost", {});
-    assert.deepEqual((payload as unknown as { totals: Sums }).totals, before.totals);
-    const { payload: report } = await wire.request("sessions.usage", { key: "main", includeContextWeight: true });
-    const [session] = (report as unknown as Report).sessions;
-    assert.equal(session?.usage.messageCounts["total"], 6);
+    const payload = await wire.call("usage.cost", {});
+    assert.deepEqual(payload.totals, before.totals);
+    const report = await wire.call("sessions.usage", { key: "main", includeContextWeight: true });
+    const [session] = report.sessions;
+    assert.equal(session?.usage?.messageCounts?.total, 6);
     assert.notEqual(session.contextWeight, null);
     wire.end();
     await again.stop();
   });
 });
 
-test("a job and its last run, which share a transcript, are one row that fits its log", async () => {
-  const runtime = await openJobHouse();
+test("a job and its last run, which share a transcript, are one row that matches its log", async () => {
+  const runtime = await openJobGateway();
   try {
     runtime.script = () => say("done");
     const job = await addJob(runtime.wire, {

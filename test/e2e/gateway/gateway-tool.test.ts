@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { call as callTool, until } from "../../harness/exec.ts";
+import { call as callTool, linesOf, until } from "../../harness/exec.ts";
 import { call, say, startFakeOpenAI, type FakeServer, type Reply } from "../../fakes/openai.ts";
 import {
   dispose,
@@ -17,6 +17,7 @@ import {
   type Wire,
 } from "../../harness/gateway.ts";
 import { chat, messagesOf, modelConfig, type ModelMessage } from "../../harness/model.ts";
+import type { PendingApprovals } from "../../../src/protocol/methods/approvals.ts";
 
 /** A config as people write it: JSON5 with comments. */
 async function writeHome(home: string, parts: Record<string, unknown>, head: string): Promise<void> {
@@ -33,19 +34,8 @@ async function writeHome(home: string, parts: Record<string, unknown>, head: str
 }
 
 const configText = (gateway: TestGateway): string => readFileSync(join(gateway.state, "openclaw.json"), "utf8");
-const pendingOf = async (wire: Wire): Promise<{ id: string; kind: string; card: Card; expiresAtMs: number }[]> =>
-  (
-    (await wire.request("exec.approvals.pending", {})).payload as unknown as {
-      pending: { id: string; kind: string; card: Card; expiresAtMs: number }[];
-    }
-  ).pending;
-interface Card {
-  readonly title: string;
-  readonly text: string;
-  readonly rows: readonly { readonly label: string; readonly value: string }[];
-  readonly always?: string;
-}
-
+const pendingOf = async (wire: Wire): Promise<PendingApprovals["pending"]> =>
+  (await wire.call("exec.approvals.pending", {})).pending;
 /** While it restarts nobody listens for a moment. */
 const connected = async (gateway: TestGateway): Promise<Wire> => {
   const wire = await until(
@@ -83,7 +73,7 @@ describe("an agent that changes the config", () => {
     await server.close();
   });
 
-  test("config.patch that loosens its own exec policy waits for the owner; allowed, it is applied once, comments stay", async () => {
+  test("config.patch that loosens its own exec policy waits for approval, is then applied once, and keeps comments", async () => {
     const wire = await operator(gateway);
     script = ({ role, content }) => {
       if (String(content).includes("System:")) return say("It is done.");
@@ -140,7 +130,7 @@ describe("an agent that changes the config", () => {
     again.end();
   });
 
-  test("config.patch of a harmless key is written at once, the gateway restarts and the session is woken with the note", async () => {
+  test("config.patch of a harmless key is written immediately, the gateway restarts, and the session wakes with the note", async () => {
     const wire = await operator(gateway);
     script = ({ role, content }) => {
       if (String(content).includes("System:")) return say("Hello again.");
@@ -157,7 +147,10 @@ describe("an agent that changes the config", () => {
     await chat(wire, "main", "call yourself Ada", "run-rename");
     await wire.closed;
     await until(systemLines, (lines) => lines.length > before);
-    assert.match(systemLines().at(-1) ?? "", /Gateway restarted \(config\.patch done, asked [^)]+\)\\n {2}renamed you/);
+    assert.match(
+      systemLines().at(-1) ?? "",
+      /Gateway restarted \(config\.patch done, requested [^)]+\)\\n {2}renamed you/,
+    );
     assert.match(configText(gateway), /"name": "Ada"/);
     assert.match(configText(gateway), /\/\/ never turn this off/);
   });
@@ -172,13 +165,13 @@ describe("the gateway tool", () => {
   const starts = (): number => gateway.output().match(/listening on/g)?.length ?? 0;
   const eventsOf = async (sessionKey: string): Promise<string[]> => {
     const wire = await connected(gateway);
-    const { payload } = await wire.request("system-events.list", { sessionKey });
+    const payload = await wire.call("system-events.list", { sessionKey });
     wire.end();
-    return (payload as unknown as { events: { text: string }[] }).events.map(({ text }) => text);
+    return payload.events.map(({ text }) => text);
   };
   const patch = async (raw: string): Promise<void> => {
     const wire = await connected(gateway);
-    const { hash } = (await wire.request("config.get", {})).payload as unknown as { hash: string };
+    const { hash } = await wire.call("config.get", {});
     const { ok, error } = await wire.request("config.set", { raw, baseHash: hash });
     assert.equal(ok, true, JSON.stringify(error));
     wire.end();
@@ -192,7 +185,7 @@ describe("the gateway tool", () => {
   });
   after(() => dispose(gateway));
 
-  test("restart is off by default and says which key opens it (App. E 8)", async () => {
+  test("restart is off by default and names the key that enables it (App. E 8)", async () => {
     const { error } = await tool({ action: "restart" });
     assert.equal(error?.type, "gateway.restart-off");
     assert.match(error?.message ?? "", /commands\.restart/);
@@ -204,7 +197,7 @@ describe("the gateway tool", () => {
     assert.equal(starts(), 1);
   });
 
-  test("config.get gives the config with its hash and without secrets, or one part of it", async () => {
+  test("config.get returns the config with its hash and without secrets, or one part of it", async () => {
     const { details } = await tool({ action: "config.get" });
     assert.match(String(details["hash"]), /^[0-9a-f]{64}$/);
     assert.deepEqual((details["config"] as { gateway: { auth: unknown } }).gateway.auth, {
@@ -217,7 +210,7 @@ describe("the gateway tool", () => {
     assert.equal((await tool({ action: "config.get", path: "no.such" })).error?.type, "config.no-path");
   });
 
-  test("config.schema gives the sections, then the keys of one with type, default and whose they are", async () => {
+  test("config.schema returns the sections, then the keys of one with type, default and owner", async () => {
     const all = await tool({ action: "config.schema" });
     assert.ok(all.text.length < 12_000, String(all.text.length));
     assert.match(all.text, /^tools \[owner\]: object/m);
@@ -231,7 +224,7 @@ describe("the gateway tool", () => {
     assert.ok(big.text.length < 30_000, String(big.text.length));
   });
 
-  test("arguments nobody named, of the wrong kind, or missing are refused", async () => {
+  test("refuses unknown, mistyped and missing arguments", async () => {
     for (const args of [
       { action: "config.patch" },
       { action: "config.patch", raw: "" },
@@ -244,7 +237,7 @@ describe("the gateway tool", () => {
       assert.equal((await tool(args)).status, 400, JSON.stringify(args));
   });
 
-  test("config.apply restarts although restart is off, and the session that asked is told (App. E 8)", async () => {
+  test("config.apply restarts although restart is off, and informs the session that asked (App. E 8)", async () => {
     const { details } = await tool({ action: "config.get" });
     const raw = JSON.stringify({ ...(details["config"] as object), ui: { assistant: { name: "Ada" } } });
     const before = starts();
@@ -262,7 +255,7 @@ describe("the gateway tool", () => {
     assert.match(configText(gateway), /\/\/ this is mine/);
   });
 
-  test("without delayMs the restart waits two seconds, so that a reply gets out", async () => {
+  test("without delayMs the restart waits two seconds, so that a reply is sent", async () => {
     const wire = await connected(gateway);
     const before = starts();
     const done = await tool({ action: "config.patch", raw: "{ui:{assistant:{name:'Bea'}}}" });
@@ -283,13 +276,16 @@ describe("the gateway tool", () => {
     const before = starts();
     const done = await tool({
       action: "config.patch",
-      raw: "{ui:{assistant:{name:null}},session:{resetTriggers:['/anew']}}",
+      raw: "{ui:{assistant:{name:null}},session:{resetTriggers:['/again']}}",
       delayMs: 0,
     });
     assert.equal(done.details["changed"], true, done.text);
     await until(starts, (count) => count === before + 1);
     const { config } = (await tool({ action: "config.get" })).details as { config: Record<string, unknown> };
-    assert.deepEqual([config["ui"], config["session"]], [{ assistant: { avatar: "B" } }, { resetTriggers: ["/anew"] }]);
+    assert.deepEqual(
+      [config["ui"], config["session"]],
+      [{ assistant: { avatar: "B" } }, { resetTriggers: ["/again"] }],
+    );
   });
 
   test("the operator's config.patch needs the base hash, refuses a stale one, and leaves a note for its session (App. E 6)", async () => {
@@ -300,7 +296,7 @@ describe("the gateway tool", () => {
       (await wire.request("config.patch", { raw, baseHash: "1".repeat(64) })).error?.message ?? "",
       /changed since last load/,
     );
-    const { hash } = (await wire.request("config.get", {})).payload as unknown as { hash: string };
+    const { hash } = await wire.call("config.get", {});
     const nobody = await wire.request("config.patch", { raw, baseHash: hash, sessionKey: "agent:nobody:main" });
     assert.equal(nobody.ok, false, "who is told must exist, or nothing is written");
     assert.doesNotMatch(configText(gateway), /Dora/);
@@ -320,7 +316,7 @@ describe("the gateway tool", () => {
   });
 
   test(
-    "update.run on what is no checkout behind its upstream changes nothing and says what to run",
+    "update.run without a checkout behind its upstream changes nothing and names the command",
     { skip: existsSync(join(root, ".git")) && "this is a checkout: it would be fetched" },
     async () => {
       const { details } = await tool({ action: "update.run" });
@@ -328,7 +324,7 @@ describe("the gateway tool", () => {
     },
   );
 
-  test("sub-agents and sandboxed sessions do not have it; it is a member of group:automation", async () => {
+  test("subagents and sandboxed sessions do not have it; it belongs to group:automation", async () => {
     assert.equal((await tool({ action: "config.get" }, "agent:main:subagent:s1")).status, 404);
     const { details } = await callTool(
       gateway,
@@ -345,7 +341,7 @@ describe("the gateway tool", () => {
   });
 });
 
-test("with commands.restart it restarts in place after delayMs; asked by three sessions it is one restart and a line for each", async () => {
+test("with commands.restart it restarts in place after delayMs; three sessions cause one restart and a notice for each", async () => {
   const gateway = await startGateway({ config: { commands: { restart: true } } });
   const starts = (): number => gateway.output().match(/listening on/g)?.length ?? 0;
   const answers = await Promise.all(
@@ -365,11 +361,10 @@ test("with commands.restart it restarts in place after delayMs; asked by three s
   await until(starts, (count) => count === 2);
   const wire = await connected(gateway);
   for (const at of [0, 1, 2]) {
-    const { payload } = await wire.request("system-events.list", { sessionKey: `agent:main:r${at}` });
-    const { events } = payload as unknown as { events: { text: string }[] };
+    const { events } = await wire.call("system-events.list", { sessionKey: `agent:main:r${at}` });
     assert.match(
       events.map(({ text }) => text).join("|"),
-      new RegExp(`^Gateway restarted \\(restart done, asked [^)]+\\)\nn${at}$`),
+      new RegExp(`^Gateway restarted \\(restart done, requested [^)]+\\)\nn${at}$`),
     );
   }
   wire.end();
@@ -378,7 +373,7 @@ test("with commands.restart it restarts in place after delayMs; asked by three s
   await dispose(gateway);
 });
 
-test("update.run over the wire is for operator.admin and takes nothing it does not name; it is not run here", async () => {
+test("update.run over the wire needs operator.admin and refuses unknown parameters", async () => {
   const gateway = await startGateway({ config: {} });
   const writer = await connected(gateway);
   const refusal = async (wire: Wire, params: object): Promise<string> =>
@@ -391,7 +386,7 @@ test("update.run over the wire is for operator.admin and takes nothing it does n
   await dispose(gateway);
 });
 
-test("a change that waits is still there after kill -9; the answer then applies it once", async () => {
+test("a pending change survives kill -9; the answer then applies it once", async () => {
   const home = tempHome();
   await writeHome(home, {}, "  // kept\n");
   const first = await startGateway({ home });
@@ -413,8 +408,7 @@ test("a change that waits is still there after kill -9; the answer then applies 
     () => callTool(next, "exec", { command: "true" }).catch(() => undefined),
     (called) => called?.status === 404,
   );
-  const { payload } = await (await connected(next)).request("system-events.list", { sessionKey: "main" });
-  const lines = (payload as unknown as { events: { text: string }[] }).events.map(({ text }) => text);
+  const lines = await linesOf(await connected(next), "main");
   assert.equal(lines.filter((text) => text.includes("The owner allowed it")).length, 1, lines.join("\n"));
   assert.match(configText(next), /\/\/ kept/);
   assert.equal(existsSync(join(next.state, "openclaw.json.bak.1")), false, "written once");

@@ -41,7 +41,7 @@ const cases: [name: string, bytes: string | Buffer, status: number, words: RegEx
     /malformed HTTP request/,
   ],
   ["headers without an end in sight", `GET / HTTP/1.1\r\n${host}x: ${"y".repeat(20_000)}\r\n\r\n`, 431, /16 KB/],
-  ["a TLS handshake", Buffer.from("160301020001000200", "hex"), 400, /speaks plain HTTP/],
+  ["a TLS handshake", Buffer.from("160301020001000200", "hex"), 400, /serves plain HTTP/],
   ["no Host header", "GET /health HTTP/1.1\r\nconnection: close\r\n\r\n", 400, /exactly one Host header/],
   [
     "two Host headers",
@@ -52,7 +52,7 @@ const cases: [name: string, bytes: string | Buffer, status: number, words: RegEx
 ];
 
 for (const [name, bytes, status, words] of cases) {
-  test(`${name}: answered ${status} with what is wrong`, async () => {
+  test(`${name}: answered ${status} with the reason`, async () => {
     const answer = await exchange(bytes);
     const [head = "", body = ""] = answer.split("\r\n\r\n");
     assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} \\S`));
@@ -65,7 +65,7 @@ for (const [name, bytes, status, words] of cases) {
   });
 }
 
-test("a broken request behind a good one on the same connection does not spoil the good one's answer", async () => {
+test("a malformed request after a good one on the same connection does not affect the good one's answer", async () => {
   const answer = await exchange(`GET /health HTTP/1.1\r\n${host}\r\nnonsense\r\n\r\n`);
   assert.match(answer, /^HTTP\/1\.1 200 OK[^]*\{"ok":true\}/);
 });

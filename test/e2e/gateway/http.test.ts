@@ -1,4 +1,4 @@
-// The HTTP surface: recorded statuses and shapes, security headers, bounds, and nothing served to strangers.
+// The HTTP surface: recorded statuses and shapes, security headers, bounds, and nothing served without the secret.
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, test } from "node:test";
@@ -41,7 +41,7 @@ const bearer = (): Record<string, string> => ({
 const post = (body: string | Buffer, headers = bearer()): Promise<Answer> =>
   ask("POST", "/tools/invoke", headers, body);
 
-test("health answers without a secret and says nothing more", async () => {
+test("health answers without a secret and reveals nothing more", async () => {
   const { status, body } = await ask("GET", "/health");
   assert.deepEqual({ status, body }, { status: 200, body: '{"ok":true}' });
 });
@@ -101,7 +101,7 @@ for (const [name, call, status, expected] of refusals) {
   });
 }
 
-test("broken JSON and invalid UTF-8 are 400 with the reason", async () => {
+test("invalid JSON and invalid UTF-8 are 400 with the reason", async () => {
   for (const bytes of ["{nope", Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x7d])]) {
     const { status, body } = await post(bytes);
     assert.equal(status, 400);
@@ -170,7 +170,7 @@ test("every answer carries the security headers", async () => {
   }
 });
 
-test("the page is served for every path, with no way out of its folder", async () => {
+test("serves the page for every path and no file outside its folder", async () => {
   for (const path of [
     "/",
     "/chat",
@@ -186,7 +186,7 @@ test("the page is served for every path, with no way out of its folder", async (
   }
 });
 
-test("a name that is not ours (DNS rebinding) and a foreign page are refused", async () => {
+test("refuses a foreign host name (DNS rebinding) and a foreign page", async () => {
   assert.equal((await ask("GET", "/health", { host: "evil.example:18789" })).status, 403);
   assert.equal(
     (await ask("POST", "/tools/invoke", { ...bearer(), origin: "https://evil.example" }, '{"tool":"agents_list"}'))

@@ -1,4 +1,4 @@
-// The official MCP client at our door: both ways to connect, the tools policy shows, calls, pictures, failures, strangers.
+// The official MCP client on /mcp: both ways to connect, the tools that policy allows, calls, images, failures, authentication.
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,16 @@ import { after, before, describe, test } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
-import { dispose, freePort, operator, root, startGateway, type TestGateway, type Wire } from "../../harness/gateway.ts";
+import {
+  dispose,
+  freePort,
+  operator,
+  root,
+  startGateway,
+  tempHome,
+  type TestGateway,
+  type Wire,
+} from "../../harness/gateway.ts";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const config = {
@@ -64,7 +73,7 @@ for (const [name, options, revision] of [
   ["without one", { versionNegotiation: { mode: { pin: "2026-07-28" } } }, "2026-07-28"],
   ["by whichever both know", { versionNegotiation: { mode: "auto" } }, "2026-07-28"],
 ] as const satisfies readonly (readonly [string, Options, string])[]) {
-  test(`a client connects ${name}, lists, calls and leaves`, async () => {
+  test(`a client connects ${name}, lists, calls and disconnects`, async () => {
     const client = await connect({}, options);
     assert.equal(client.getNegotiatedProtocolVersion(), revision);
     assert.equal(client.getServerVersion()?.name, "openclaw");
@@ -78,7 +87,7 @@ for (const [name, options, revision] of [
   });
 }
 
-describe("what is listed", () => {
+describe("the list of tools", () => {
   const namesFor = async (headers: Record<string, string>): Promise<string[]> => {
     const client = await connect(headers);
     const { tools } = await client.listTools();
@@ -86,15 +95,14 @@ describe("what is listed", () => {
     return tools.map(({ name }) => name).toSorted();
   };
   const shownTo = async (sessionKey: string): Promise<string[]> => {
-    const { payload } = await wire.request("tools.catalog", { sessionKey });
-    const { tools } = payload as unknown as { tools: { name: string; allowed: boolean; available: boolean }[] };
+    const { tools } = await wire.call("tools.catalog", { sessionKey });
     return tools
       .filter(({ allowed, available }) => allowed && available)
       .map(({ name }) => name)
       .toSorted();
   };
 
-  test("exactly the tools policy shows to that session, and the header names the session", async () => {
+  test("holds exactly the tools that policy allows the session, which a header names", async () => {
     assert.deepEqual(await namesFor({}), await shownTo("main"));
     assert.deepEqual(await namesFor({ "x-openclaw-session-key": "agent:reader:main" }), ["read", "session_status"]);
     assert.deepEqual(await namesFor({ "x-openclaw-agent-id": "reader" }), await shownTo("agent:reader:main"));
@@ -102,7 +110,7 @@ describe("what is listed", () => {
     assert.deepEqual(await namesFor({ "x-openclaw-session-key": child }), await shownTo(child));
   });
 
-  test("with hints by what its calls intend: looking, changing, reaching out", async () => {
+  test("has hints by the effect of a tool: read, change, network", async () => {
     const client = await connect();
     const { tools } = await client.listTools();
     await client.close();
@@ -123,7 +131,7 @@ describe("what is listed", () => {
 });
 
 describe("calls", () => {
-  test("a picture is a picture, and details are there for programs", async () => {
+  test("returns an image as an image, and details for programs", async () => {
     writeFileSync(join(gateway.workspace, "dot.png"), Buffer.from(PNG, "base64"));
     const client = await connect();
     const { content } = await client.callTool({ name: "read", arguments: { path: "dot.png" } });
@@ -136,7 +144,7 @@ describe("calls", () => {
     await client.close();
   });
 
-  test("what a tool cannot do is a result for the model, with code and fix", async () => {
+  test("a failed tool is a result for the model, with code and fix", async () => {
     const client = await connect();
     const missing = await client.callTool({ name: "read", arguments: { path: "absent.txt" } });
     assert.equal(missing.isError, true);
@@ -146,7 +154,7 @@ describe("calls", () => {
     await client.close();
   });
 
-  test("a tool that policy took away is none, with the reason, the fix and the decision", async () => {
+  test("a tool that policy removed is an error with the reason, the fix and the decision", async () => {
     const client = await connect({ "x-openclaw-session-key": "agent:reader:main" });
     await assert.rejects(
       client.callTool({ name: "exec", arguments: { command: "touch never" } }),
@@ -163,19 +171,18 @@ describe("calls", () => {
     await client.close();
   });
 
-  test("each is in the journal, by its door", async () => {
+  test("records each call in the journal with its caller", async () => {
     const client = await connect({ "x-openclaw-session-key": "agent:main:journaled" });
     await client.callTool({ name: "agents_list" });
     await client.close();
-    const { payload } = await wire.request("tools.journal", { sessionKey: "agent:main:journaled" });
-    const { entries } = payload as unknown as { entries: { tool: string; caller: string; outcome: string }[] };
+    const { entries } = await wire.call("tools.journal", { sessionKey: "agent:main:journaled" });
     assert.deepEqual(
       entries.map(({ tool, caller, outcome }) => [tool, caller, outcome]),
       [["agents_list", "mcp", "ok"]],
     );
   });
 
-  test("who leaves stops the call", async () => {
+  test("disconnecting stops the call", async () => {
     const client = await connect({ "x-openclaw-session-key": "agent:main:leaver" });
     const control = new AbortController();
     const calling = client.callTool(
@@ -184,8 +191,8 @@ describe("calls", () => {
     );
     const ended = assert.rejects(calling);
     const rows = async (): Promise<string[]> => {
-      const { payload } = await wire.request("tools.journal", { sessionKey: "agent:main:leaver" });
-      return (payload as unknown as { entries: { outcome: string }[] }).entries.map(({ outcome }) => outcome);
+      const payload = await wire.call("tools.journal", { sessionKey: "agent:main:leaver" });
+      return payload.entries.map(({ outcome }) => outcome);
     };
     const wait = async (outcome: string): Promise<void> => {
       for (const end = Date.now() + 120_000; !(await rows()).includes(outcome);) {
@@ -201,8 +208,8 @@ describe("calls", () => {
   });
 });
 
-describe("at the door", () => {
-  test("no secret, a wrong one, another origin, another verb", async () => {
+describe("authentication", () => {
+  test("refuses a missing secret, a wrong one, another origin, another HTTP method", async () => {
     assert.equal((await post(rpc("ping"), { authorization: "" })).status, 401);
     assert.equal((await post(rpc("ping"), { authorization: "Bearer wrong-token" })).status, 401);
     assert.equal((await post(rpc("ping"), { origin: "https://evil.example" })).status, 403);
@@ -210,14 +217,14 @@ describe("at the door", () => {
       const { status, headers } = await post(rpc("ping"), {}, method);
       assert.deepEqual([status, headers.get("allow")], [405, "POST"], method);
     }
-    const client = new Client({ name: "stranger", version: "1" });
+    const client = new Client({ name: "unauthenticated", version: "1" });
     await assert.rejects(
       client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`))),
       /401|nauthor/,
     );
   });
 
-  test("closed unless the config opens it", async () => {
+  test("is off unless the config enables it", async () => {
     const own = await startGateway();
     try {
       const { status } = await fetch(`${own.url}/mcp`, {
@@ -240,7 +247,8 @@ describe("at the door", () => {
     ["a method of a later revision", rpc("server/discover"), 200, -32601],
     ["no JSON-RPC", { id: 1, method: "ping" }, 400, -32600],
     ["an id of null", { ...rpc("ping"), id: null }, 400, -32600],
-    ["a method that is none", rpc("resources/list"), 200, -32601],
+    ["a method that is none", rpc("resources/write"), 200, -32601],
+    ["prompts, of which there are none", rpc("prompts/list"), 200, -32601],
     ["params that are a list", rpc("tools/call", ["exec"]), 200, -32602],
     ["a call without a name", rpc("tools/call", {}), 200, -32602],
   ];
@@ -334,17 +342,17 @@ describe("at the door", () => {
     assert.match(wrong.headers.get("www-authenticate") ?? "", /^Bearer .*error="invalid_token"/);
   });
 
-  test("too much, and another kind of body", async () => {
+  test("refuses a body that is too large or of another type", async () => {
     assert.equal((await post(rpc("ping"), { "content-type": "text/plain" })).status, 415);
     assert.equal((await post("x".repeat(2_100_000))).status, 413);
   });
 
-  test("notifications are taken without an answer", async () => {
+  test("accepts notifications without an answer", async () => {
     const { status, text } = await post({ jsonrpc: "2.0", method: "notifications/initialized" });
     assert.deepEqual([status, text], [202, ""]);
   });
 
-  test("an unknown agent, session or run is named and creates nothing", async () => {
+  test("names an unknown agent, session or run and creates nothing", async () => {
     for (const [headers, code] of [
       [{ "x-openclaw-agent-id": "ghost" }, "agent.unknown"],
       [{ "x-openclaw-session-key": "agent:main:../x" }, "session.bad-key"],
@@ -358,14 +366,14 @@ describe("at the door", () => {
   });
 });
 
-describe("openclaw mcp", () => {
+describe("openclaw mcp serve", () => {
   const started = (...args: string[]): Promise<Client> => startedWith({}, ...args);
   const startedWith = async (clientOptions: Options, ...args: string[]): Promise<Client> => {
     const client = new Client({ name: "desk", version: "1" }, clientOptions);
     await client.connect(
       new StdioClientTransport({
         command: process.execPath,
-        args: [join(root, "openclaw.mjs"), "mcp", ...args],
+        args: [join(root, "openclaw.mjs"), "mcp", "serve", ...args],
         cwd: gateway.home,
         env: { PATH: process.env["PATH"] ?? "", HOME: gateway.home, NO_COLOR: "1" },
         stderr: "ignore",
@@ -374,7 +382,7 @@ describe("openclaw mcp", () => {
     return client;
   };
 
-  test("passes on what a program says over its standard input, for the session it is started for", async () => {
+  test("forwards the standard input of a program, for the session it is started for", async () => {
     const client = await started("--session", "agent:reader:main");
     const { tools } = await client.listTools();
     assert.deepEqual(tools.map(({ name }) => name).toSorted(), ["read", "session_status"]);
@@ -384,7 +392,7 @@ describe("openclaw mcp", () => {
     await client.close();
   });
 
-  test("adds the headers that HTTP wants for a program that speaks 2026-07-28", async () => {
+  test("adds the headers that HTTP needs for a program that speaks 2026-07-28", async () => {
     const client = await startedWith({ versionNegotiation: { mode: { pin: "2026-07-28" } } });
     assert.equal(client.getNegotiatedProtocolVersion(), "2026-07-28");
     const { isError } = await client.callTool({ name: "session_status" });
@@ -392,12 +400,56 @@ describe("openclaw mcp", () => {
     await client.close();
   });
 
-  test("says what is missing: no gateway, a wrong secret, a closed door", async () => {
+  test("asks its user about an approval, and goes on after the gateway was restarted", async () => {
+    const home = tempHome();
+    const config = {
+      gateway: { mode: "local", port: await freePort(), http: { endpoints: { mcp: { enabled: true } } } },
+      tools: { exec: { host: "gateway", security: "allowlist", ask: "always" } },
+    };
+    const before = await startGateway({ home, config });
+    mkdirSync(before.workspace, { recursive: true });
+    const client = new Client({ name: "desk", version: "1" }, { capabilities: { elicitation: {} } });
+    const questions: string[] = [];
+    client.setRequestHandler("elicitation/create", ({ params }) => {
+      questions.push(params.message);
+      return { action: "accept", content: { decision: "allow-once" } };
+    });
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [
+          join(root, "openclaw.mjs"),
+          "mcp",
+          "serve",
+          "--url",
+          before.url.replace("http", "ws"),
+          "--token",
+          before.token,
+        ],
+        cwd: home,
+        env: { PATH: process.env["PATH"] ?? "", HOME: home, NO_COLOR: "1" },
+        stderr: "ignore",
+      }),
+    );
+    const uname = async (): Promise<string> => {
+      const { content } = await client.callTool({ name: "exec", arguments: { command: "uname -s" } });
+      return JSON.stringify(content);
+    };
+    assert.match(await uname(), /Exec finished .*Linux/);
+    await before.stop();
+    const again = await startGateway({ home });
+    assert.match(await uname(), /Exec finished .*Linux/);
+    assert.equal(questions.length, 2);
+    await client.close();
+    await dispose(again);
+  });
+
+  test("says what is missing: no gateway, a wrong secret, or MCP disabled", async () => {
     const other = await startGateway();
     try {
       for (const [args, words] of [
         [["--url", `ws://127.0.0.1:${await freePort()}`, "--token", "x"], /openclaw gateway run/],
-        [["--url", `ws://127.0.0.1:${gateway.port}`, "--token", "wrong"], /does not know this secret/],
+        [["--url", `ws://127.0.0.1:${gateway.port}`, "--token", "wrong"], /does not accept this secret/],
         [["--url", `ws://127.0.0.1:${other.port}`, "--token", other.token], /endpoints\.mcp\.enabled true/],
       ] as const)
         await assert.rejects(started(...args), words);

@@ -56,11 +56,11 @@ describe("a paired node that reconnects", () => {
     await until(rowOf, ({ commands }) => commands.length === 0);
   };
   const rowOf = async (): Promise<Row> => {
-    const { nodes } = (await wire.request("node.list", {})).payload as unknown as { nodes: Row[] };
+    const { nodes } = await wire.call("node.list", {});
     return nodes.find(({ nodeId }) => nodeId === identity.id) ?? { nodeId: "", caps: [], commands: [] };
   };
   const pending = async (method = "node.pair.list"): Promise<Request[]> =>
-    ((await wire.request(method, {})).payload as unknown as { pending: Request[] }).pending;
+    ((await wire.request(method, {})).payload as { pending: Request[] }).pending;
   const invoke = (command: string): ReturnType<Wire["request"]> =>
     wire.request("node.invoke", { nodeId: identity.id, command, params: {}, idempotencyKey: crypto.randomUUID() });
   const wider = {
@@ -100,7 +100,7 @@ describe("a paired node that reconnects", () => {
       permissions: { "screen.record": true },
     });
     const events = wire.frames.filter(({ event }) => event === "node.pair.requested").map(({ payload }) => payload);
-    assert.deepEqual((events as unknown as Request[]).at(-1)?.requestId, request?.requestId);
+    assert.deepEqual((events as Request[]).at(-1)?.requestId, request?.requestId);
     assert.match((await openclaw(gateway.home, ["devices", "list"])).stdout, /also: camera system\.run screen\.record/);
 
     const approved = await wire.request("node.pair.approve", { requestId: request?.requestId });
@@ -122,7 +122,7 @@ describe("a paired node that reconnects", () => {
     await leave(again);
   });
 
-  test("and is rejected keeps what it had, also after a restart of the gateway", async () => {
+  test("keeps its commands when the new ones are rejected, also after a restart of the gateway", async () => {
     const more = { ...wider, commands: [...wider.commands, "system.notify"] };
     const node = await connect(more);
     const [request] = await pending("device.pair.list");

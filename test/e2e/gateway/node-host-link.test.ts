@@ -128,7 +128,10 @@ describe("connecting", () => {
     const id = /openclaw devices approve (\S+)/.exec(text)?.[1] ?? "";
     const waiting = await openclaw(host.home, ["node", "status"]);
     assert.equal(waiting.code, 1);
-    assert.match(`${waiting.stdout}${waiting.stderr}`, new RegExp(`waits to be let in[^]*devices approve ${id}`));
+    assert.match(
+      `${waiting.stdout}${waiting.stderr}`,
+      new RegExp(`waiting for pairing approval[^]*devices approve ${id}`),
+    );
     assert.equal(isLive(host.pid), true, "it waits");
     const approved = await openclaw(gateway.home, ["devices", "approve", id]);
     assert.equal(approved.code, 0, approved.stderr);
@@ -151,9 +154,9 @@ describe("connecting", () => {
   test("rejects flags that it cannot apply", async (t) => {
     const { gateway } = await gatewayFor(t);
     for (const [args, words] of [
-      [["--tls-fingerprint", "ab"], /needs --tls/],
+      [["--tls-fingerprint", "ab"], /requires --tls/],
       [["--tls", "--tls-fingerprint", "ab"], /64 hexadecimal digits/],
-      [["--host", "http://x/"], /--host is a name or an address/],
+      [["--host", "http://x/"], /--host must be a name or an address/],
     ] as const) {
       const host = hostFor(t, gateway, { args });
       assert.equal(await host.exited, 2);
@@ -177,7 +180,7 @@ describe("TLS", () => {
     const other = selfSigned().fingerprint;
     const wrong = hostFor(t, gateway, { port: way.port, name: "wrong", args: ["--tls", "--tls-fingerprint", other] });
     assert.equal(await wrong.exited, 1);
-    assert.match(wrong.output(), /is not the one of --tls-fingerprint/);
+    assert.match(wrong.output(), /does not match --tls-fingerprint/);
     const right = hostFor(t, gateway, {
       port: way.port,
       name: "sealed",
@@ -185,8 +188,7 @@ describe("TLS", () => {
       args: ["--tls", "--tls-fingerprint", certificate.fingerprint],
     });
     const { nodeId, connectedAtMs } = await connectedAs(admin, "sealed");
-    const { payload } = await admin.request("node.list", {});
-    const { nodes } = payload as unknown as { nodes: { displayName?: string }[] };
+    const { nodes } = await admin.call("node.list", {});
     assert.equal(
       nodes.some(({ displayName }) => displayName === "wrong"),
       false,

@@ -27,6 +27,7 @@ import {
   startNodeHost,
   type NodeHost,
 } from "../../harness/node-host.ts";
+import { noBrowser } from "../../harness/page.ts";
 
 let gateway: TestGateway;
 let admin: Wire;
@@ -81,7 +82,7 @@ interface Payload {
 }
 function ran({ ok, payload, error }: Frame): Payload {
   assert.equal(ok, true, JSON.stringify(error));
-  return (payload as unknown as { payload: Payload }).payload;
+  return (payload as { payload: Payload }).payload;
 }
 const saidBy = ({ details, error }: Called): string => {
   assert.equal(error, undefined, JSON.stringify(error));
@@ -89,12 +90,14 @@ const saidBy = ({ details, error }: Called): string => {
 };
 
 describe("a node host beside its gateway", () => {
-  test("is paired at once, offers its commands, and keeps its token private", async () => {
+  test("is paired immediately, offers its commands, and keeps its token private", async () => {
     const { commands, platform, pathEnv, nodeId } = await connectedAs(admin, "lab");
     assert.deepEqual(
       { commands, platform, pathEnv },
       {
         commands: [
+          // A node without a browser does not offer one.
+          ...(noBrowser === false ? ["browser.proxy"] : []),
           "system.execApprovals.get",
           "system.execApprovals.set",
           "system.run",
@@ -300,7 +303,7 @@ describe("the node's own rules", () => {
     { defaults: { security: "full", ask: "always" } },
     { defaults: { security: "allowlist", ask: "on-miss" } },
   ])
-    test(`nor does it after the node was started again meanwhile (${rules.defaults.security}, ${rules.defaults.ask})`, async () => {
+    test(`a changed script does not run after a restart of the node (${rules.defaults.security}, ${rules.defaults.ask})`, async () => {
       setRules(den.state, rules);
       const guest = { body: { sessionKey: "agent:guest:main" } };
       const [script, file] = [join(den.home, "job.sh"), join(den.home, "swapped.txt")];
@@ -357,7 +360,7 @@ describe("the node's own rules", () => {
 
   test("system.which finds programs by name, never by path", async () => {
     const { payload } = await invoke("system.which", { bins: ["sh", "no-such-program-here"] });
-    const { bins } = (payload as unknown as { payload: { bins: Record<string, string> } }).payload;
+    const { bins } = (payload as { payload: { bins: Record<string, string> } }).payload;
     assert.deepEqual(Object.keys(bins), ["sh"]);
     assert.match(bins["sh"] ?? "", /^\/(?:usr\/)?bin\/sh$/);
     assert.match((await invoke("system.which", { bins: ["/etc/passwd"] })).error?.message ?? "", /without a folder/);

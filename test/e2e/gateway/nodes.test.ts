@@ -31,15 +31,7 @@ after(async () => {
 const invoke = (command: string, params?: unknown, extra: object = {}, wire: Wire = admin) =>
   wire.request("node.invoke", { nodeId: node.id, command, params, idempotencyKey: randomUUID(), ...extra });
 
-interface Row {
-  readonly nodeId: string;
-  readonly connected: boolean;
-  readonly [key: string]: unknown;
-}
-async function rows(): Promise<Row[]> {
-  const { payload } = await admin.request("node.list", {});
-  return (payload as unknown as { nodes: Row[] }).nodes;
-}
+const rows = async () => (await admin.call("node.list", {})).nodes;
 
 describe("listing", () => {
   test("a connected node is listed with what it offers", async () => {
@@ -61,8 +53,8 @@ describe("listing", () => {
   });
 
   test("one can be described; an unknown one is an error", async () => {
-    const described = await admin.request("node.describe", { nodeId: node.id });
-    const { ts, ...row } = described.payload as unknown as Row & { ts: number };
+    const described = await admin.call("node.describe", { nodeId: node.id });
+    const { ts, ...row } = described;
     assert.equal(typeof ts, "number");
     assert.deepEqual(row, (await rows())[0]);
     const unknown = await admin.request("node.describe", { nodeId: "nobody" });
@@ -166,7 +158,7 @@ describe("invoking", () => {
     assert.deepEqual(slot.payload, { ok: true, ignored: true });
   });
 
-  test("a node that disconnects fails its pending requests at once", async () => {
+  test("a node that disconnects fails its pending requests immediately", async () => {
     const leaving = await scriptedNode(gateway, { name: "leaving" });
     leaving.script(() => {
       leaving.end();
@@ -196,7 +188,7 @@ describe("invoking", () => {
       return ranFine("mine\n");
     });
     const { payload } = await invoke("system.run", { command: ["true"] });
-    assert.equal((payload as unknown as { payload: { stdout: string } }).payload.stdout, "mine\n");
+    assert.equal((payload as { payload: { stdout: string } }).payload.stdout, "mine\n");
     thief.end();
   });
 
@@ -303,7 +295,7 @@ describe("a claimed approval", () => {
     await refusedRun();
   });
 
-  test("of two requests that use one approval at the same time one gets through", async () => {
+  test("accepts one of two concurrent requests that use the same approval", async () => {
     node.script(() => ranFine("hi\n"));
     await approved({});
     const answers = await Promise.all([run(), run(), run()]);
@@ -349,6 +341,7 @@ describe("the node's approvals file", () => {
     ]) {
       const { error } = await invoke(command, { file: { version: 1, defaults: { security: "full", ask: "off" } } });
       assert.equal(error?.message, "node command not allowed", command);
+      assert.partialDeepStrictEqual(error?.details, { hint: `openclaw approvals get --node ${node.id}` });
     }
     assert.equal(node.asked.length, before);
   });
@@ -398,7 +391,7 @@ describe("reports of runs", () => {
     assert.equal(detailsOf(refused)["code"], "node.unknown-run");
   });
 
-  test("nor one that was assigned to another node", async () => {
+  test("a node cannot report a run that was assigned to another node", async () => {
     const other = await scriptedNode(gateway, { name: "other" });
     node.script(() => ranFine(""));
     const runId = randomUUID();

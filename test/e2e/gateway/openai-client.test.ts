@@ -16,6 +16,7 @@ import {
 } from "../../fakes/openai.ts";
 import { dispose, type TestGateway } from "../../harness/gateway.ts";
 import { startWithModel } from "../../harness/model.ts";
+import { pdfOf } from "../../harness/pdf.ts";
 
 let script: (request: FakeRequest, index: number) => Reply = () => say("hello");
 let server: FakeServer;
@@ -35,7 +36,7 @@ const lastMessages = (): { role: string; content: unknown }[] => bodyOf(server.r
 
 function bodyOf(request: FakeRequest | undefined): { role: string; content: unknown }[] {
   if (request === undefined) throw new Error("the model was not asked");
-  return (request.body as unknown as { messages: { role: string; content: unknown }[] }).messages;
+  return (request.body as { messages: { role: string; content: unknown }[] }).messages;
 }
 
 test("chat.completions, whole", async () => {
@@ -71,7 +72,7 @@ test("chat.completions, streamed, ends with a stop chunk", async () => {
   assert.deepEqual({ text, finish }, { text: "hello over sse, in pieces", finish: "stop" });
 });
 
-test("the same user is the same session, and another is not", async () => {
+test("the same user gets the same session, and another user another one", async () => {
   script = () => say("ok");
   await client.chat.completions.create({
     model: "openclaw",
@@ -92,7 +93,7 @@ test("the same user is the same session, and another is not", async () => {
   assert.doesNotMatch(JSON.stringify(lastMessages()), /heron/);
 });
 
-test("an unknown agent is refused with the known ones; a failing model is an error; a wrong key is 401", async () => {
+test("refuses an unknown agent with the known ones; a failing model is an error; a wrong key is 401", async () => {
   await assert.rejects(
     client.chat.completions.create({ model: "openclaw:nobody", messages: [{ role: "user", content: "x" }] }),
     (error: InstanceType<typeof OpenAI.APIError>) => {
@@ -106,14 +107,14 @@ test("an unknown agent is refused with the known ones; a failing model is an err
     client.chat.completions.create({ model: "openclaw", messages: [{ role: "user", content: "x" }] }),
     (error: InstanceType<typeof OpenAI.APIError>) => (error.status ?? 0) >= 500,
   );
-  const stranger = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "wrong", maxRetries: 0 });
+  const unauthenticated = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "wrong", maxRetries: 0 });
   await assert.rejects(
-    stranger.chat.completions.create({ model: "openclaw", messages: [{ role: "user", content: "x" }] }),
+    unauthenticated.chat.completions.create({ model: "openclaw", messages: [{ role: "user", content: "x" }] }),
     { status: 401 },
   );
 });
 
-test("leaving in the middle stops the model", async () => {
+test("disconnecting stops the model", async () => {
   script = () => hang("after");
   const control = new AbortController();
   const started = client.chat.completions.create(
@@ -163,7 +164,7 @@ test("responses, whole and streamed", async () => {
   ]);
 });
 
-test("a tool the caller brings reaches the model, comes back as a call, and its output goes on", async () => {
+test("a tool of the caller reaches the model, returns as a call, and its output continues the turn", async () => {
   script = (request) =>
     JSON.stringify(request.body).includes("18 degrees")
       ? say("it is 18")
@@ -362,7 +363,7 @@ test("sends a conversation to the model once when a user repeats all of it in ev
   );
 });
 
-test("refuses tool results whose call nobody knows", async () => {
+test("refuses tool results of an unknown call", async () => {
   await assert.rejects(
     client.responses.create({
       model: "openclaw",
@@ -497,7 +498,7 @@ test("hands back one call at most when parallel calls are off, whatever the mode
   assert.equal(output.filter(({ type }) => type === "function_call").length, 1);
 });
 
-test("lets a model that wrote unreadable arguments try again instead of handing them on", async () => {
+test("lets a model retry unreadable arguments instead of returning them", async () => {
   let tries = 0;
   script = () => (++tries === 1 ? call("get_weather", '{"city": ') : call("get_weather", { city: "Oslo" }));
   const { output } = await client.responses.create({ model: "openclaw", input: "x", tools: [weather] });
@@ -506,7 +507,7 @@ test("lets a model that wrote unreadable arguments try again instead of handing 
   assert.deepEqual([JSON.parse(made.arguments), tries], [{ city: "Oslo" }, 2]);
 });
 
-test("lists the agents and models that may be named, and takes each of them", async () => {
+test("lists the agents and models that can be named, and accepts each of them", async () => {
   const listed = await client.models.list();
   const ids = listed.data.map(({ id }) => id);
   for (const id of ["openclaw", "openclaw:main", "fake/fake-1"]) assert.ok(ids.includes(id), `${id} of ${ids.join()}`);
@@ -521,8 +522,8 @@ test("lists the agents and models that may be named, and takes each of them", as
     client.responses.create({ model: "gpt-none", input: "x" }),
     refusedFor(/gpt-none/, "model_not_found", 404),
   );
-  const stranger = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "wrong", maxRetries: 0 });
-  await assert.rejects(stranger.models.list(), { status: 401 });
+  const unauthenticated = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "wrong", maxRetries: 0 });
+  await assert.rejects(unauthenticated.models.list(), { status: 401 });
 });
 
 const image = (data: string) => ({ input: [{ role: "user", content: [{ type: "input_image", image_url: data }] }] });
@@ -532,7 +533,7 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
 for (const [title, more, why] of [
   ["a picture that is text", image(`data:image/png;base64,${base64("hello")}`), /accepted type/],
   ["a picture that is no Base64", image("data:image/png;base64,@@@"), /Base64/],
-  ["a picture at a private address", image("http://169.254.169.254/x.png"), /public/],
+  ["a picture at a private address", image("http://169.254.169.254/x.png"), /blocked: address of a cloud metadata/],
   ["a picture in a local file", image("file:///etc/passwd"), /http/],
   [
     "a file of a type that is not accepted",
@@ -540,15 +541,25 @@ for (const [title, more, why] of [
     /allowedMimes/,
   ],
   ["a file that hides its bytes", file({ filename: "a.txt", file_data: base64("a\0b") }), /binary/],
-  ["a PDF, saying so", file({ filename: "a.txt", file_data: base64("%PDF-1.7 …") }), /PDF/],
-  ["a file at a private address", file({ file_url: "http://localhost:1/x" }), /public/],
+  ["a broken PDF", file({ filename: "a.txt", file_data: base64("%PDF-1.7 …") }), /PDF cannot be read/],
+  ["a PDF without text", file({ filename: "a.pdf", file_data: pdfOf([[]]).toString("base64") }), /PDF without text/],
+  ["a file at a private address", file({ file_url: "http://localhost:8/x" }), /private or internal host name/],
   ["a file without content", file({ filename: "a.txt" }), /file_data/],
 ] as const)
   test(`refuses ${title}`, async () => {
     await assert.rejects(response(more), refusedFor(why));
   });
 
-test("takes files as plain Base64 by their names, and in the older form", async () => {
+test("reads the text of a PDF, up to files.pdf.maxPages pages", async () => {
+  script = () => say("read");
+  const pages = ["one heron", "two herons", "three herons", "four herons", "five herons"].map((line) => [line]);
+  await response(file({ filename: "birds.pdf", file_data: pdfOf(pages).toString("base64") }));
+  assert.match(asked(), /source=\\"file birds\.pdf\\">\\none heron\\n\\ntwo herons/);
+  assert.match(asked(), /four herons\\n\[cut: 4 of 5 pages/);
+  assert.doesNotMatch(asked(), /five herons/);
+});
+
+test("accepts files as plain Base64 by their names, and in the older form", async () => {
   script = () => say("read");
   for (const part of [
     { filename: "a.csv", file_data: base64("bird,heron") },
@@ -601,13 +612,13 @@ describe("with limits in the config", () => {
     assert.match(asked(), /first 20 of 150 characters/);
   });
 
-  test("lists models with one endpoint open, and leaves the other closed", async () => {
+  test("lists models with one endpoint enabled and leaves the other disabled", async () => {
     assert.ok((await bound.models.list()).data.length > 0);
     const { status } = await fetch(`${strict.url}/v1/chat/completions`, { method: "POST" });
     assert.ok(status >= 400, String(status));
   });
 });
 
-test("unknown fields are named", async () => {
+test("names unknown fields", async () => {
   await assert.rejects(client.responses.create({ model: "openclaw", input: "x", zzz: 1 } as never), /zzz/);
 });

@@ -122,7 +122,7 @@ for (const vendor of vendors)
       assert.deepEqual(vendor.choice(lastBody()), vendor.named);
     });
 
-    test("sends the limit of tokens to the model and reports an answer that reached it", async () => {
+    test("sends the token limit to the model and reports an answer that reached it", async () => {
       script = () => say("once upon a", { finish: "length" });
       const answer = await client.responses.create({ model: "openclaw", input: "a tale", max_output_tokens: 77 });
       assert.equal(vendor.limit(lastBody()), 77);
@@ -195,7 +195,7 @@ for (const vendor of vendors)
       }
     });
 
-    test("runs the agent's own tools here and hands the caller's back from the same answer", async () => {
+    test("runs the agent's own tools here and returns the caller's from the same answer", async () => {
       script = (request) =>
         JSON.stringify(request.body).includes("18 degrees")
           ? say("Done.")

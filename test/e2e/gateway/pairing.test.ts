@@ -36,9 +36,9 @@ async function tryConnect(
 interface Hello {
   readonly auth?: { readonly deviceToken: string; readonly role: string; readonly scopes: string[] };
 }
-const helloOf = (frame: Frame) => frame.payload as unknown as Hello;
+const helloOf = (frame: Frame) => frame.payload as Hello;
 
-test("a device at this machine is paired at first sight and gets a token that works alone", async () => {
+test("pairs a device on this machine automatically and gives it a token that works alone", async () => {
   const identity = newIdentity();
   const first = await tryConnect({ token: gateway.token, identity });
   const token = helloOf(first.frame).auth?.deviceToken ?? "";
@@ -50,7 +50,7 @@ test("a device at this machine is paired at first sight and gets a token that wo
   second.wire.end();
 });
 
-test("a device token is worth nothing without its device's key", async () => {
+test("a device token is useless without its device's key", async () => {
   const identity = newIdentity();
   const { frame, wire } = await tryConnect({ token: gateway.token, identity });
   wire.end();
@@ -58,7 +58,7 @@ test("a device token is worth nothing without its device's key", async () => {
   assert.match(thief.frame.error?.message ?? "", /^unauthorized: gateway token mismatch/);
 });
 
-test("a device from elsewhere waits for approval; the same request while it waits; then it is in", async () => {
+test("a device from another machine waits for approval with one request, then connects", async () => {
   const identity = newIdentity();
   const plan = { token: gateway.token, identity, scopes: ["operator.read"] };
   const first = await tryConnect(plan, remote);
@@ -68,26 +68,24 @@ test("a device from elsewhere waits for approval; the same request while it wait
   const again = await tryConnect(plan, remote);
   assert.equal(detailsOf(again.frame)["requestId"], requestId);
   const asked = await admin.event("device.pair.requested");
-  assert.equal((asked.payload as unknown as { requestId: string }).requestId, requestId);
+  assert.equal((asked.payload as { requestId: string }).requestId, requestId);
 
-  const approved = await admin.request("device.pair.approve", { requestId });
-  assert.equal((approved.payload as unknown as { device: { deviceId: string } }).device.deviceId, identity.id);
+  const approved = await admin.call("device.pair.approve", { requestId });
+  assert.equal(approved.device.deviceId, identity.id);
   await admin.event("device.pair.resolved");
   const inside = await tryConnect(plan, remote);
   assert.equal(inside.frame.ok, true);
   inside.wire.end();
 });
 
-test("GWY-009 a known device that asks for more than its record is refused and leaves a repair request", async () => {
+test("GWY-009 refuses a known device that asks for more than its record and creates a repair request", async () => {
   const identity = newIdentity();
   const narrow = await tryConnect({ token: gateway.token, identity, scopes: ["operator.read"] });
   assert.equal(narrow.frame.ok, true);
   narrow.wire.end();
   const wide = await tryConnect({ token: gateway.token, identity, scopes: ["operator.admin"] });
   assert.equal(wide.frame.error?.code, "NOT_PAIRED");
-  const { pending } = (await admin.request("device.pair.list", {})).payload as unknown as {
-    pending: { deviceId: string; isRepair: boolean }[];
-  };
+  const { pending } = await admin.call("device.pair.list", {});
   assert.equal(pending.find(({ deviceId }) => deviceId === identity.id)?.isRepair, true);
 });
 
@@ -100,12 +98,12 @@ test("an empty scope list grants nothing, also for a device approved for more", 
   bare.wire.end();
 });
 
-test("a rotated token ends the old one; a revoked one ends its connections", async () => {
+test("rotating a token ends the old one; revoking it closes its connections", async () => {
   const identity = newIdentity();
   const { frame, wire } = await tryConnect({ token: gateway.token, identity });
   const old = helloOf(frame).auth?.deviceToken;
-  const rotated = await admin.request("device.token.rotate", { deviceId: identity.id, role: "operator" });
-  const fresh = (rotated.payload as unknown as { token: string }).token;
+  const rotated = await admin.call("device.token.rotate", { deviceId: identity.id, role: "operator" });
+  const fresh = rotated.token;
   assert.notEqual(fresh, old);
   assert.equal((await tryConnect({ token: old, identity })).frame.ok, false);
   const renewed = await tryConnect({ token: fresh, identity });
@@ -116,7 +114,7 @@ test("a rotated token ends the old one; a revoked one ends its connections", asy
   assert.equal((await tryConnect({ token: fresh, identity })).frame.ok, false);
 });
 
-test("GWY-010 nobody rotates or approves beyond what they hold", async () => {
+test("GWY-010 a client cannot rotate or approve beyond its own scopes", async () => {
   const target = newIdentity();
   (await tryConnect({ token: gateway.token, identity: target, scopes: ["operator.read"] })).wire.end();
   const beyondRecord = await admin.request("device.token.rotate", {
@@ -129,12 +127,12 @@ test("GWY-010 nobody rotates or approves beyond what they hold", async () => {
   const waiting = await tryConnect({ token: gateway.token, identity: newIdentity() }, remote);
   const { requestId } = detailsOf(waiting.frame);
   const beyondApprover = await pairer.request("device.pair.approve", { requestId });
-  assert.match(beyondApprover.error?.message ?? "", /more than you hold/);
+  assert.match(beyondApprover.error?.message ?? "", /more than your own scopes/);
   pairer.end();
 });
 
-test("a pairing code lets one browser in once, from anywhere", async () => {
-  const { code } = (await admin.request("device.pair.code", {})).payload as unknown as { code: string };
+test("a pairing code admits one browser once, from anywhere", async () => {
+  const { code } = await admin.call("device.pair.code", {});
   const identity = newIdentity();
   const first = await tryConnect({ token: code, identity }, remote);
   assert.equal(first.frame.ok, true);
@@ -143,7 +141,7 @@ test("a pairing code lets one browser in once, from anywhere", async () => {
   assert.equal(second.frame.ok, false);
 });
 
-test("devices, approvals and tokens outlive a kill", async () => {
+test("devices, approvals and tokens survive a kill", async () => {
   const own = await startGateway();
   const identity = newIdentity();
   const wire = new Wire(own.port);

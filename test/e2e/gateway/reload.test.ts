@@ -35,7 +35,7 @@ async function until(what: string, holds: () => Promise<boolean> | boolean): Pro
   throw new Error(`never: ${what}\n${gateway.output().slice(-2000)}`);
 }
 
-test("an edit of the tool lists is in force at once, connections stay", async () => {
+test("applies an edit of the tool lists immediately, and connections stay", async () => {
   const wire = await operator(gateway);
   assert.equal((await invoke(gateway, "agents_list")).status, 200);
   edit((text) => text.replace('"cron"', '"cron", "agents_list"'));
@@ -46,7 +46,7 @@ test("an edit of the tool lists is in force at once, connections stay", async ()
   wire.end();
 });
 
-test("a broken edit leaves the last good config running and says why, with the line", async () => {
+test("a broken edit leaves the last good config running and gives the reason with the line", async () => {
   const good = readFileSync(configFile(), "utf8");
   for (const [broken, said] of [
     [good.replace('"deny"', '"denny"'), /tools\.denny.*deny/s],
@@ -54,7 +54,7 @@ test("a broken edit leaves the last good config running and says why, with the l
   ] as const) {
     const seen = gateway.output().length;
     writeFileSync(configFile(), broken);
-    await until("it is said", () => /config not taken over/.test(gateway.output().slice(seen)));
+    await until("it is said", () => /config not reloaded/.test(gateway.output().slice(seen)));
     assert.match(gateway.output().slice(seen), said);
     assert.equal((await invoke(gateway, "agents_list")).status, 200);
     assert.equal((await invoke(gateway, "cron")).status, 404);
@@ -67,7 +67,7 @@ test("config.patch keeps comments, answers, then restarts in place: shutdown eve
   edit((text) => text.replace("{", "{\n  // mine"));
   await sleep(500);
   const wire = await operator(gateway);
-  const { hash } = (await wire.request("config.get", {})).payload as unknown as { hash: string };
+  const { hash } = await wire.call("config.get", {});
   const patched = await wire.request("config.patch", {
     raw: "{ui:{assistant:{name:'Ada'}}}",
     baseHash: hash,
@@ -82,7 +82,7 @@ test("config.patch keeps comments, answers, then restarts in place: shutdown eve
   assert.equal(gateway.process.exitCode, null);
 });
 
-test("a new port is a restart, on the new port and in the same process", async () => {
+test("a new port causes a restart on the new port in the same process", async () => {
   const port = await freePort();
   edit((text) => text.replace(`"port": ${gateway.port}`, `"port": ${port}`));
   await until(
@@ -109,7 +109,7 @@ test("SIGUSR1 restarts only where commands.restart allows it", async () => {
   edit((text) => text.replace('"tools"', '"commands": { "restart": true }, "tools"'));
   const wire = await operator(gateway);
   await until("the permission is in force", () =>
-    /config taken over: .*commands|restarting: config changed: .*commands/.test(gateway.output()),
+    /config reloaded: .*commands|restarting: config changed: .*commands/.test(gateway.output()),
   );
   // Where it restarts for that, it has to be back before it can be asked again.
   await until("it is up", async () => {
@@ -123,7 +123,7 @@ test("SIGUSR1 restarts only where commands.restart allows it", async () => {
   wire.end();
 });
 
-test("SIGTERM lets a request in flight finish, frees the port and exits with 0", async () => {
+test("SIGTERM completes a request in flight, frees the port and exits with 0", async () => {
   const own = await startGateway();
   const wire = new Wire(own.port);
   await wire.connect({ token: own.token, identity: newIdentity() });

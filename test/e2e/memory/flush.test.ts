@@ -17,7 +17,7 @@ test("writes memory/<day>.md in one silent turn before compaction", async (t) =>
   let notes = 0;
   let summaries = 0;
   const server = await startFakeOpenAI(({ body }: FakeRequest) => {
-    const { messages } = body as unknown as { messages: Message[] };
+    const { messages } = body as { messages: Message[] };
     const asked = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content ?? "");
     if (JSON.stringify(messages[0]?.content).includes("You summarize a conversation")) {
       summaries += 1;

@@ -73,7 +73,7 @@ test("updates the index in the background with the first turn of a session", asy
   await talk("where does the marmot winter?");
   assert.ok(await until(() => existsSync(join(gateway.state, "memory", "main.sqlite")), Boolean));
   const files = await until(
-    async () => (await wire.request("memory.status", {})).payload as unknown as { files: number },
+    async () => await wire.call("memory.status", {}),
     (status) => status.files >= 1,
   );
   assert.ok(files.files >= 1);

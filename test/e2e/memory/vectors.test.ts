@@ -32,7 +32,7 @@ interface Status {
 }
 
 const key = "sk-embed-0123456789abcdef";
-const synonyms = { automobile: "car", vehicle: "car", garage: "workshop", mend: "repair", fix: "repair" };
+const synonyms = { automobile: "car", vehicle: "car", garage: "workshop", restore: "repair", fix: "repair" };
 const notes = {
   "memory/2026-04-02.md": "# Thursday\n\nThe car is at the workshop; the repair of the brakes costs 300.\n",
   "memory/2026-04-03.md": "# Friday\n\nLentil soup for six people, with cumin and lemon.\n",
@@ -100,7 +100,7 @@ test("finds a note by its meaning and names provider and model", async () => {
   const server = await serve();
   const gateway = await start(remote(server));
   try {
-    const answer = await searchUntil(gateway, "who will mend my automobile?", ({ results }) => results.length > 0);
+    const answer = await searchUntil(gateway, "who will restore my automobile?", ({ results }) => results.length > 0);
     assert.equal(pathsOf(answer)[0], "memory/2026-04-02.md");
     assert.deepEqual([answer.provider, answer.model, answer.notes], ["openai", "embed-1", undefined]);
     assert.ok(server.requests.every(({ headers }) => headers["authorization"] === `Bearer ${key}`));
@@ -179,7 +179,7 @@ test("uses the key of models.providers and switches to the configured fallback w
   try {
     const answer = await searchUntil(
       gateway,
-      "who will mend my automobile?",
+      "who will restore my automobile?",
       ({ results, provider }) => provider === "ollama" && results.length > 0,
     );
     assert.equal(pathsOf(answer)[0], "memory/2026-04-02.md");
@@ -263,7 +263,7 @@ const skip =
       : "reads /proc";
 
 test(
-  "without any key the local model finds it, in a process of its own that comes with the search and goes with the gateway",
+  "finds a note with the local model without any key, in a separate process that ends with the gateway",
   { skip },
   async () => {
     const gateway = await start({});

@@ -33,7 +33,7 @@ const request = {
   sessionKey: "agent:main:main",
 };
 
-const decisionOf = ({ payload }: Frame): unknown => (payload as unknown as { decision: unknown }).decision;
+const decisionOf = ({ payload }: Frame): unknown => (payload as { decision: unknown }).decision;
 
 describe("the approval card", { skip: noBrowser }, () => {
   let gateway: TestGateway;
@@ -54,9 +54,8 @@ describe("the approval card", { skip: noBrowser }, () => {
     wire = await operator(gateway);
   });
   afterEach(async () => {
-    const { payload } = await wire.request("exec.approvals.pending", {});
-    for (const { id } of (payload as unknown as { pending: { id: string }[] }).pending)
-      await wire.request("exec.approval.resolve", { id, decision: "deny" });
+    const payload = await wire.call("exec.approvals.pending", {});
+    for (const { id } of payload.pending) await wire.request("exec.approval.resolve", { id, decision: "deny" });
     wire.end();
     await Promise.all(opened.map(({ context }) => context.close()));
     opened = [];
@@ -231,9 +230,9 @@ describe("the approval card", { skip: noBrowser }, () => {
     const next = ask();
     await allow.waitFor();
     await page.mouse.click((box?.x ?? 0) + 5, (box?.y ?? 0) + 5);
-    const { payload } = await wire.request("exec.approvals.pending", {});
+    const payload = await wire.call("exec.approvals.pending", {});
     assert.deepEqual(
-      (payload as unknown as { pending: { id: string }[] }).pending.map((entry) => entry.id),
+      payload.pending.map((entry) => entry.id),
       [next.id],
     );
   });

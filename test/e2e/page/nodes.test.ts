@@ -95,8 +95,8 @@ describe("the Nodes view", { skip: noBrowser }, () => {
       commands: ["camera.snap", "system.run"],
       permissions: { camera: true, screenRecording: false },
     };
-    const [wanted, stranger] = [newIdentity(), newIdentity()];
-    for (const identity of [wanted, stranger]) {
+    const [wanted, unwanted] = [newIdentity(), newIdentity()];
+    for (const identity of [wanted, unwanted]) {
       const node = new Wire(gateway.port, remote);
       const answer = await node.connect({ token: gateway.token, identity, role: "node", scopes: [], client, extra });
       assert.equal(answer.error?.message, "pairing required");
@@ -104,13 +104,13 @@ describe("the Nodes view", { skip: noBrowser }, () => {
     }
     const devices = card(page, "Devices");
     const asking = (id: string): Locator => devices.getByRole("listitem").filter({ hasText: id.slice(0, 12) });
-    await asking(stranger.id).getByText("requests role node").waitFor();
-    await asking(stranger.id)
+    await asking(unwanted.id).getByText("requests role node").waitFor();
+    await asking(unwanted.id)
       .getByText('Ada\\u{202e} <img src=x onerror="document.title=1">', { exact: true })
       .waitFor();
     await page.screenshot({ path: join(shots, "nodes-asking.png"), fullPage: true });
-    await asking(stranger.id).getByRole("button", { name: "Reject" }).click();
-    await asking(stranger.id).waitFor({ state: "detached" });
+    await asking(unwanted.id).getByRole("button", { name: "Reject" }).click();
+    await asking(unwanted.id).waitFor({ state: "detached" });
     await asking(wanted.id).getByRole("button", { name: "Approve" }).click();
     await asking(wanted.id).getByRole("button", { name: "Approve" }).waitFor({ state: "detached" });
     await machines.getByText("offline", { exact: true }).waitFor();
@@ -181,7 +181,7 @@ describe("the Nodes view", { skip: noBrowser }, () => {
     const read = (file: string): string => readFileSync(file, "utf8");
     const chosen = (select: Locator): Promise<string> =>
       select.evaluate(
-        (element) => (element as unknown as { selectedOptions: { label: string }[] }).selectedOptions[0]?.label ?? "",
+        (element) => (element as { selectedOptions: { label: string }[] }).selectedOptions[0]?.label ?? "",
       );
 
     test("binds all agents or one agent to a node and leaves the rest of the config unchanged", async () => {

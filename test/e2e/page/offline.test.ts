@@ -21,7 +21,7 @@ describe("the page while the gateway is not reachable", { skip: noBrowser }, () 
     await dispose(gateway);
   });
 
-  test("the example of the empty chat runs, and a hint that is no command has no copy button", async () => {
+  test("the example of the empty chat runs, and a hint that is not a command has no copy button", async () => {
     const { page, context } = await openLinked(browser, gateway);
     const write = async (text: string): Promise<void> => {
       await page.getByLabel("Message", { exact: true }).fill(text);
@@ -31,7 +31,7 @@ describe("the page while the gateway is not reachable", { skip: noBrowser }, () 
     await page.locator(".message.reply").getByText("agent:main:main").first().waitFor();
     await write('/tool read {"path":"not-there.txt"}');
     const failure = page.getByRole("alert").filter({ hasText: "there is no such file or folder" });
-    await failure.getByText("look at what is there first").waitFor();
+    await failure.getByText("read the parent folder to see what exists").waitFor();
     assert.equal(await failure.getByRole("button").count(), 0);
     await context.close();
   });

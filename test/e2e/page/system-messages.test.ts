@@ -71,9 +71,9 @@ describe("system messages in the chat", { skip: noBrowser }, () => {
 
   test("the transcript names the source, and the CLI marks every line of a system message", async () => {
     const wire = await operator(gateway);
-    const { payload } = await wire.request("chat.history", { sessionKey: "main", limit: 100 });
+    const payload = await wire.call("chat.history", { sessionKey: "main", limit: 100 });
     wire.end();
-    const { messages } = payload as unknown as { messages: { role: string; source?: string }[] };
+    const { messages } = payload;
     assert.deepEqual(
       messages.filter(({ role }) => role === "user").map(({ source }) => source),
       [undefined, "sessions_spawn", undefined, "heartbeat"],
@@ -81,9 +81,9 @@ describe("system messages in the chat", { skip: noBrowser }, () => {
     const { stdout, code } = await openclaw(gateway.home, ["sessions", "history", "main"]);
     assert.equal(code, 0);
     assert.match(stdout, /^> please delegate$/m);
-    assert.match(stdout, /^· \[Sub-agent\] “counter”, which you started, completed/m);
+    assert.match(stdout, /^· \[Subagent\] “counter”, which you started, completed/m);
     assert.match(stdout, /^· Status: ok$/m);
-    assert.doesNotMatch(stdout, /^> \[Sub-agent\]/m);
+    assert.doesNotMatch(stdout, /^> \[Subagent\]/m);
   });
 
   test("the model does not receive the source", () => {

@@ -21,12 +21,12 @@ after(async () => {
 
 const ask = async (method: string, params: object): Promise<Record<string, unknown>> => {
   const frame = await wire.request(method, params);
-  return frame.ok === true ? (frame.payload as unknown as Record<string, unknown>) : { error: frame.error?.message };
+  return frame.ok === true ? (frame.payload as Record<string, unknown>) : { error: frame.error?.message };
 };
 const ids = async (): Promise<string[]> =>
   ((await ask("agents.list", {}))["agents"] as { id: string }[]).map(({ id }) => id);
 
-test("a new agent is there at once, main stays the default, comments stay", async () => {
+test("a new agent is usable immediately, main stays the default, and comments stay", async () => {
   const workspace = join(gateway.home, "probe");
   assert.deepEqual(await ask("agents.create", { name: "Probe Agent", workspace, emoji: "P" }), {
     ok: true,
@@ -42,7 +42,7 @@ test("a new agent is there at once, main stays the default, comments stay", asyn
   });
 });
 
-test("its files are written, read and listed, and nothing outside them", async () => {
+test("its files can be written, read and listed, and no file outside them", async () => {
   const set = await ask("agents.files.set", { agentId: "probe-agent", name: "SOUL.md", content: "calm\n" });
   assert.equal((set["file"] as { content: string }).content, "calm\n");
   const { files } = (await ask("agents.files.list", { agentId: "probe-agent" })) as {
@@ -63,7 +63,7 @@ test("its files are written, read and listed, and nothing outside them", async (
   );
 });
 
-test("it is changed and removed; its folder goes to the trash, not away", async () => {
+test("it can be changed and removed; its folder goes to the trash", async () => {
   assert.deepEqual(await ask("agents.update", { agentId: "probe-agent", name: "Probe Two" }), {
     ok: true,
     agentId: "probe-agent",

@@ -1,39 +1,39 @@
-// A session that is deleted or begun anew while it works.
+// A session that is deleted or reset during a run.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { until } from "../../harness/exec.ts";
 import { hang } from "../../fakes/openai.ts";
-import { openStage, type Stage } from "../../harness/sessions.ts";
+import { openTwoAgents, type TwoAgents } from "../../harness/sessions.ts";
 
-let stage: Stage;
+let agents: TwoAgents;
 before(async () => {
-  stage = await openStage();
+  agents = await openTwoAgents();
 });
-after(() => stage.close());
+after(() => agents.close());
 
 const keys = async (): Promise<string[]> => {
-  const { payload } = await stage.wire.request("sessions.list", {});
-  return (payload as unknown as { sessions: { key: string }[] }).sessions.map(({ key }) => key);
+  const payload = await agents.wire.call("sessions.list", {});
+  return payload.sessions.map(({ key }) => key);
 };
 
 async function begin(session: string, runId: string): Promise<void> {
-  const asked = stage.turns().length;
-  await stage.wire.request("chat.send", { sessionKey: session, message: "work", idempotencyKey: runId });
+  const asked = agents.turns().length;
+  await agents.wire.request("chat.send", { sessionKey: session, message: "work", idempotencyKey: runId });
   await until(
-    () => stage.turns().length > asked,
+    () => agents.turns().length > asked,
     (isAsked) => isAsked,
   );
 }
 
-test("sessions.delete stops the run under way first, and the session does not come back", async () => {
-  stage.play(() => hang());
+test("sessions.delete stops the current run first, and the session does not come back", async () => {
+  agents.play(() => hang());
   await begin("agent:main:short", "run-short");
-  const { payload } = await stage.wire.request("sessions.delete", { key: "agent:main:short" });
-  assert.equal((payload as unknown as { deleted: boolean }).deleted, true);
-  const { payload: end } = await stage.wire.request("agent.wait", { runId: "run-short", timeoutMs: 60_000 });
-  assert.equal((end as unknown as { status: string }).status, "error");
+  const payload = await agents.wire.call("sessions.delete", { key: "agent:main:short" });
+  assert.equal(payload.deleted, true);
+  const { payload: end } = await agents.wire.request("agent.wait", { runId: "run-short", timeoutMs: 60_000 });
+  assert.equal((end as { status: string }).status, "error");
   await sleep(300);
   assert.deepEqual(
     (await keys()).filter((key) => key === "agent:main:short"),
@@ -41,11 +41,11 @@ test("sessions.delete stops the run under way first, and the session does not co
   );
 });
 
-test("sessions.reset stops the run under way: the new session begins empty", async () => {
-  stage.play(() => hang());
-  await begin("agent:main:anew", "run-anew");
-  await stage.wire.request("sessions.reset", { key: "agent:main:anew" });
-  const { payload: end } = await stage.wire.request("agent.wait", { runId: "run-anew", timeoutMs: 60_000 });
-  assert.equal((end as unknown as { status: string }).status, "error");
-  assert.deepEqual(await stage.history("agent:main:anew"), []);
+test("sessions.reset stops the current run, and the new session begins empty", async () => {
+  agents.play(() => hang());
+  await begin("agent:main:reset", "run-reset");
+  await agents.wire.request("sessions.reset", { key: "agent:main:reset" });
+  const { payload: end } = await agents.wire.request("agent.wait", { runId: "run-reset", timeoutMs: 60_000 });
+  assert.equal((end as { status: string }).status, "error");
+  assert.deepEqual(await agents.history("agent:main:reset"), []);
 });

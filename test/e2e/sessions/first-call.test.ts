@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 
 import { call as toolCall, say } from "../../fakes/openai.ts";
 import { call as invokeTool, until } from "../../harness/exec.ts";
-import { chat, openScripted, type ScriptedHouse } from "../../harness/model.ts";
+import { chat, openScripted, type ScriptedGateway } from "../../harness/model.ts";
 
 type Args = Record<string, unknown>;
 
@@ -22,7 +22,7 @@ interface Task {
   check?(): void;
 }
 
-let runtime: ScriptedHouse;
+let runtime: ScriptedGateway;
 const inWorkspace = (name: string): string => join(runtime.gateway.workspace, name);
 const textOf = (name: string): string => readFileSync(inWorkspace(name), "utf8");
 
@@ -213,7 +213,7 @@ const tasks: readonly Task[] = [
     result: /"status": "accepted"/,
   },
   {
-    task: "Let a sub-agent summarize big.log, for at most five minutes.",
+    task: "Let a subagent summarize big.log, for at most five minutes.",
     tool: "sessions_spawn",
     args: { task: "Read big.log in the workspace and summarize it.", label: "summary", runTimeoutSeconds: 300 },
     result: /"status": "accepted"/,
@@ -358,7 +358,7 @@ async function firstCall({ tool, session }: Task, args: Args, id: string): Promi
       return say("done");
     }
     if (text !== undefined || !JSON.stringify(content).includes(id)) return say("NO_REPLY");
-    const { tools } = request.body as unknown as { tools: { function: { name: string; parameters: unknown } }[] };
+    const { tools } = request.body as { tools: { function: { name: string; parameters: unknown } }[] };
     shown = tools.find(({ function: f }) => f.name === tool)?.function.parameters;
     return toolCall(tool, args);
   };

@@ -9,119 +9,123 @@ import {
   atRest,
   isAnnounce,
   isReplyTurn,
-  openStage,
+  openTwoAgents,
   rowsOf,
   shownIn,
   untilSaid,
   type SessionRow,
-  type Stage,
+  type TwoAgents,
 } from "../../harness/sessions.ts";
 
 const crossing = { tools: { agentToAgent: { enabled: true, allow: ["main", "helper"] } } };
 
-let stage: Stage;
+let agents: TwoAgents;
 let count = 0;
-/** A session of its own for each test, so that none hears of another's talk. */
+/** Each test has its own session, so that it sees no messages of another. */
 let here = "";
 let there = "";
 
 describe("sessions_send (conformance check 9)", () => {
   before(async () => {
-    stage = await openStage({ more: crossing });
+    agents = await openTwoAgents({ more: crossing });
   });
-  after(() => stage.close());
+  after(() => agents.close());
   beforeEach(async () => {
     count += 1;
-    await atRest(stage);
+    await atRest(agents);
     here = `agent:main:here-${count}`;
     there = `agent:helper:there-${count}`;
-    stage.play(() => say("ready"));
-    for (const key of [here, there]) await chat(stage.wire, key, "begin", `begin-${key}`);
+    agents.play(() => say("ready"));
+    for (const key of [here, there]) await chat(agents.wire, key, "begin", `begin-${key}`);
   });
 
-  test("timeoutSeconds 0 is fire and forget: accepted with a run id, and the target still gets it", async () => {
-    stage.play(() => say("REPLY_SKIP"));
-    const answer = await stage.call("sessions_send", { sessionKey: there, message: "hi", timeoutSeconds: 0 }, here);
+  test("timeoutSeconds 0 does not wait: accepted with a run id, and the target still gets it", async () => {
+    agents.play(() => say("REPLY_SKIP"));
+    const answer = await agents.call("sessions_send", { sessionKey: there, message: "hi", timeoutSeconds: 0 }, here);
     assert.equal(answer["status"], "accepted");
     assert.match(String(answer["runId"]), /^[0-9a-f-]{36}$/);
-    await untilSaid(stage.wire, there, /^user: \[Message from session agent:main:here/);
+    await untilSaid(agents.wire, there, /^user: \[Message from session agent:main:here/);
   });
 
   test("timeoutSeconds above 0 waits for the final completion: ok with the reply", async () => {
-    stage.play((turn) => (turn.text.includes("what is 6*7") ? say("42") : say("REPLY_SKIP")));
-    const answer = await stage.call("sessions_send", { sessionKey: there, message: "what is 6*7" }, here);
+    agents.play((turn) => (turn.text.includes("what is 6*7") ? say("42") : say("REPLY_SKIP")));
+    const answer = await agents.call("sessions_send", { sessionKey: there, message: "what is 6*7" }, here);
     assert.deepEqual(
       { status: answer["status"], reply: answer["reply"], sessionKey: answer["sessionKey"] },
       { status: "ok", reply: "42", sessionKey: there },
     );
   });
 
-  test("a wait that expires says timeout, and the run goes on", async () => {
+  test("a wait that expires returns timeout, and the run continues", async () => {
     const { promise, resolve } = Promise.withResolvers<ReturnType<typeof say>>();
-    stage.play((turn) => (turn.text.startsWith("[Message from") ? promise : say("REPLY_SKIP")));
-    const answer = await stage.call("sessions_send", { sessionKey: there, message: "slow", timeoutSeconds: 0.3 }, here);
+    agents.play((turn) => (turn.text.startsWith("[Message from") ? promise : say("REPLY_SKIP")));
+    const answer = await agents.call(
+      "sessions_send",
+      { sessionKey: there, message: "slow", timeoutSeconds: 0.3 },
+      here,
+    );
     assert.equal(answer["status"], "timeout");
     assert.match(String(answer["error"]), /the run continues/);
     resolve(say("done at last"));
-    await untilSaid(stage.wire, there, /^assistant: done at last/);
+    await untilSaid(agents.wire, there, /^assistant: done at last/);
   });
 
-  test("a run that fails says error", async () => {
-    stage.play(() => fail(400, { error: { message: "no such thing" } }));
-    const answer = await stage.call("sessions_send", { sessionKey: there, message: "hi" }, here);
+  test("a run that fails returns error", async () => {
+    agents.play(() => fail(400, { error: { message: "no such thing" } }));
+    const answer = await agents.call("sessions_send", { sessionKey: there, message: "hi" }, here);
     assert.equal(answer["status"], "error");
     assert.equal(typeof answer["error"], "string");
   });
 
-  test("by session id, by key and by main; an unknown key is an error and makes no session", async () => {
-    stage.play(() => say("REPLY_SKIP"));
-    const rows = rowsOf(await stage.call("sessions_list", {}, here)) as (SessionRow & { sessionId: string })[];
+  test("by session id, by key and by main; an unknown key is an error and creates no session", async () => {
+    agents.play(() => say("REPLY_SKIP"));
+    const rows = rowsOf(await agents.call("sessions_list", {}, here)) as (SessionRow & { sessionId: string })[];
     const id = rows.find(({ key }) => key === there)?.sessionId;
-    const byId = await stage.call("sessions_send", { sessionId: id, message: "hi", timeoutSeconds: 0 }, here);
+    const byId = await agents.call("sessions_send", { sessionId: id, message: "hi", timeoutSeconds: 0 }, here);
     assert.equal(byId["sessionKey"], there);
-    const main = await stage.call("sessions_send", { sessionKey: "main", message: "hi", timeoutSeconds: 0 }, here);
+    const main = await agents.call("sessions_send", { sessionKey: "main", message: "hi", timeoutSeconds: 0 }, here);
     assert.deepEqual([main["status"], main["sessionKey"]], ["accepted", "agent:main:main"]);
-    const unknown = await stage.call("sessions_send", { sessionKey: "agent:main:nobody", message: "hi" }, here);
+    const unknown = await agents.call("sessions_send", { sessionKey: "agent:main:nobody", message: "hi" }, here);
     assert.equal(unknown["status"], "error");
     assert.match(String(unknown["error"]), /session not found/);
-    const keys = rowsOf(await stage.call("sessions_list", { limit: 200 }, here)).map(({ key }) => key);
+    const keys = rowsOf(await agents.call("sessions_list", { limit: 200 }, here)).map(({ key }) => key);
     assert.ok(!keys.includes("agent:main:nobody"));
     const mainOfHelper = { sessionKey: "agent:helper:main", message: "hi", timeoutSeconds: 0 };
-    assert.equal((await stage.call("sessions_send", mainOfHelper, here))["status"], "accepted");
+    assert.equal((await agents.call("sessions_send", mainOfHelper, here))["status"], "accepted");
   });
 
   test("by label, and by agent id for the main session of that agent", async () => {
-    await stage.wire.request("sessions.patch", { key: there, label: `desk-${count}` });
-    const labeled = await stage.call(
+    await agents.wire.request("sessions.patch", { key: there, label: `desk-${count}` });
+    const labeled = await agents.call(
       "sessions_send",
       { label: `desk-${count}`, message: "hi", timeoutSeconds: 0 },
       here,
     );
     assert.deepEqual([labeled["status"], labeled["sessionKey"]], ["accepted", there]);
-    const byAgent = await stage.call("sessions_send", { agentId: "helper", message: "hi", timeoutSeconds: 0 }, here);
+    const byAgent = await agents.call("sessions_send", { agentId: "helper", message: "hi", timeoutSeconds: 0 }, here);
     assert.deepEqual([byAgent["status"], byAgent["sessionKey"]], ["accepted", "agent:helper:main"]);
-    const none = await stage.call("sessions_send", { label: "nowhere", message: "hi" }, here);
+    const none = await agents.call("sessions_send", { label: "nowhere", message: "hi" }, here);
     assert.match(String(none["error"]), /no session has the label "nowhere"; sessions_list shows the labels/);
   });
 
   test("a session cannot send to itself", async () => {
-    const answer = await stage.call("sessions_send", { sessionKey: here, message: "hi" }, here);
+    const answer = await agents.call("sessions_send", { sessionKey: here, message: "hi" }, here);
     assert.deepEqual(answer, {
       status: "error",
       error: "a session cannot send to itself; reply in this conversation instead",
     });
   });
 
-  test("the reply goes back and forth until one side answers REPLY_SKIP, which nobody is shown", async () => {
-    stage.play((turn) => {
+  test("replies go back and forth until one side answers REPLY_SKIP, which is not shown", async () => {
+    agents.play((turn) => {
       if (isAnnounce(turn)) return say("ANNOUNCE_SKIP");
       if (turn.text.includes("turn 3 of 5")) return say("REPLY_SKIP");
       return say(isReplyTurn(turn) ? `answer to ${/turn (\d)/.exec(turn.text)?.[1]}` : "first");
     });
-    const before = stage.turns().length;
-    await stage.call("sessions_send", { sessionKey: there, message: "shall we?" }, here);
+    const before = agents.turns().length;
+    await agents.call("sessions_send", { sessionKey: there, message: "shall we?" }, here);
     const talk = await until(
-      () => stage.turns().slice(before),
+      () => agents.turns().slice(before),
       (turns) => turns.some(isAnnounce),
     );
     assert.deepEqual(
@@ -129,7 +133,7 @@ describe("sessions_send (conformance check 9)", () => {
       ["Message from", "turn 1 of 5", "turn 2 of 5", "turn 3 of 5", "Announce step"],
     );
     const shown = await until(
-      () => [shownIn(stage.wire, here), shownIn(stage.wire, there)],
+      () => [shownIn(agents.wire, here), shownIn(agents.wire, there)],
       ([ours, theirs]) => ours?.length === 3 && theirs?.length === 4,
     );
     assert.deepEqual(shown, [
@@ -138,33 +142,33 @@ describe("sessions_send (conformance check 9)", () => {
     ]);
   });
 
-  test("the talk ends after session.agentToAgent.maxPingPongTurns, then the target announces into its chat", async () => {
-    stage.play((turn) => say(isAnnounce(turn) ? "We agreed on Tuesday." : "go on"));
-    const before = stage.turns().length;
-    await stage.call("sessions_send", { sessionKey: there, message: "when?" }, here);
-    await untilSaid(stage.wire, there, /^assistant: We agreed on Tuesday/);
-    const talk = stage.turns().slice(before);
+  test("the exchange ends after session.agentToAgent.maxPingPongTurns, then the target announces in its chat", async () => {
+    agents.play((turn) => say(isAnnounce(turn) ? "We agreed on Tuesday." : "go on"));
+    const before = agents.turns().length;
+    await agents.call("sessions_send", { sessionKey: there, message: "when?" }, here);
+    await untilSaid(agents.wire, there, /^assistant: We agreed on Tuesday/);
+    const talk = agents.turns().slice(before);
     assert.equal(talk.filter(isReplyTurn).length, 5);
     const announce = talk.find(isAnnounce)?.text ?? "";
     assert.match(announce, /Request:[\s\S]*when\?[\s\S]*first reply[\s\S]*go on[\s\S]*Latest reply/i);
   });
 
-  test("a session that is being talked to answers in its reply: sending back is an error, not a second talk", async () => {
-    stage.play((turn) => {
+  test("a session that is answering cannot send back: an error, not a second exchange", async () => {
+    agents.play((turn) => {
       if (turn.text.startsWith("[Message from") && turn.role === "user")
         return call("sessions_send", { sessionKey: here, message: "and you?" });
       return say(turn.role === "tool" ? "fine" : "REPLY_SKIP");
     });
-    const answer = await stage.call("sessions_send", { sessionKey: there, message: "how are you?" }, here);
+    const answer = await agents.call("sessions_send", { sessionKey: there, message: "how are you?" }, here);
     assert.equal(answer["reply"], "fine");
     assert.ok(
-      stage.turns().some(({ role, text }) => role === "tool" && /already exchanges messages with you/.test(text)),
+      agents.turns().some(({ role, text }) => role === "tool" && /already exchanges messages with you/.test(text)),
     );
   });
 
-  test("sessions of other agents need tools.agentToAgent; a send policy that denies forbids", async () => {
-    await stage.wire.request("sessions.patch", { key: there, sendPolicy: "deny" });
-    const answer = await stage.call("sessions_send", { sessionKey: there, message: "hi" }, here);
+  test("sessions of other agents need tools.agentToAgent; a send policy can deny it", async () => {
+    await agents.wire.request("sessions.patch", { key: there, sendPolicy: "deny" });
+    const answer = await agents.call("sessions_send", { sessionKey: there, message: "hi" }, here);
     assert.equal(answer["status"], "forbidden");
     assert.match(String(answer["error"]), /sendPolicy/);
   });
@@ -172,27 +176,27 @@ describe("sessions_send (conformance check 9)", () => {
 
 describe("sessions_send with session.agentToAgent.maxPingPongTurns 0 (conformance check 9)", () => {
   before(async () => {
-    stage = await openStage({ more: { session: { agentToAgent: { maxPingPongTurns: 0 } } } });
+    agents = await openTwoAgents({ more: { session: { agentToAgent: { maxPingPongTurns: 0 } } } });
   });
-  after(() => stage.close());
+  after(() => agents.close());
 
   test("no reply goes back; ANNOUNCE_SKIP keeps the chat silent", async () => {
-    await chat(stage.wire, "agent:main:quiet", "begin", "q1");
-    stage.play((turn) => say(isAnnounce(turn) ? "ANNOUNCE_SKIP" : "noted"));
-    const before = stage.turns().length;
-    const answer = await stage.call("sessions_send", { sessionKey: "agent:main:quiet", message: "note this" });
+    await chat(agents.wire, "agent:main:quiet", "begin", "q1");
+    agents.play((turn) => say(isAnnounce(turn) ? "ANNOUNCE_SKIP" : "noted"));
+    const before = agents.turns().length;
+    const answer = await agents.call("sessions_send", { sessionKey: "agent:main:quiet", message: "note this" });
     assert.equal(answer["reply"], "noted");
     const talk = await until(
-      () => stage.turns().slice(before),
+      () => agents.turns().slice(before),
       (turns) => turns.some(isAnnounce),
     );
     assert.deepEqual(talk.map(isReplyTurn), [false, false]);
     const shown = await until(
-      () => shownIn(stage.wire, "agent:main:quiet"),
+      () => shownIn(agents.wire, "agent:main:quiet"),
       (texts) => texts.length === 3,
     );
     assert.deepEqual(shown, ["hello", "noted", undefined]);
-    const other = await stage.call("sessions_send", { sessionKey: "agent:helper:main", message: "hi" });
+    const other = await agents.call("sessions_send", { sessionKey: "agent:helper:main", message: "hi" });
     assert.equal(other["status"], "forbidden");
   });
 });
@@ -211,7 +215,7 @@ for (const [title, rule, message] of [
   ],
 ] as const) {
   test(`tools.agentToAgent: ${title}`, async (t) => {
-    const opened = await openStage({ more: { tools: { agentToAgent: rule } } });
+    const opened = await openTwoAgents({ more: { tools: { agentToAgent: rule } } });
     t.after(() => opened.close());
     const answer = await opened.call("sessions_send", { agentId: "helper", message: "hi", timeoutSeconds: 0 });
     if (message === undefined) assert.equal(answer["status"], "accepted");

@@ -37,13 +37,13 @@ after(async () => {
   await dispose(gateway);
 });
 
-test("all three are off by default and say which key opens them", async () => {
+test("all three are off by default and name the key that enables them", async () => {
   assert.match(await say("/config show"), /openclaw config set commands\.config true/);
   assert.match(await say("/debug show"), /openclaw config set commands\.debug true/);
   assert.match(await say("/restart"), /openclaw config set commands\.restart true/);
 });
 
-test("/config set writes one key, checked first, with the comments of the file kept; unset takes it back", async () => {
+test("/config set validates and writes one key and keeps the comments of the file; unset removes it", async () => {
   const before = starts();
   writeFileSync(
     file(),
@@ -68,7 +68,7 @@ test("/config set writes one key, checked first, with the comments of the file k
   assert.match(await say("/config show gateway.auth"), /__OPENCLAW_REDACTED__/);
 });
 
-test("/debug overrides what is in force and nothing on disk; /status names it; reset and a restart take it back", async () => {
+test("/debug overrides the config in memory only; /status shows it; reset and a restart remove it", async () => {
   const kept = text();
   assert.match(await say("/debug set tools.deny=['agents_list']"), /overridden until the gateway restarts/);
   assert.match(await say("/tool agents_list {}"), /denied|not allowed|deny/i);
@@ -83,15 +83,14 @@ test("/debug overrides what is in force and nothing on disk; /status names it; r
   assert.equal(text(), kept);
 });
 
-test("/restart restarts in place, drops overrides, and its session is told with the note", async () => {
+test("/restart restarts in place, drops overrides, and reports to its session with the note", async () => {
   await say("/debug set ui.assistant.name Override");
   const before = starts();
   assert.match(await say("/restart after the move"), /restarts in 2000 ms/);
   await until(starts, (count) => count === before + 1);
   await comeBack();
   assert.doesNotMatch(await say("/status"), /Overridden/);
-  const { payload } = await wire.request("system-events.list", { sessionKey: "main" });
-  const { events } = payload as unknown as { events: { text: string }[] };
+  const { events } = await wire.call("system-events.list", { sessionKey: "main" });
   assert.equal(events.length, 1);
-  assert.match(events[0]?.text ?? "", /^Gateway restarted \(restart done, asked [^)]+\)\nafter the move$/);
+  assert.match(events[0]?.text ?? "", /^Gateway restarted \(restart done, requested [^)]+\)\nafter the move$/);
 });

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { hang, say, startFakeOpenAI, type FakeServer, type Reply } from "../../fakes/openai.ts";
 import { dispose, operator, type TestGateway, type Wire } from "../../harness/gateway.ts";
 import { chat, chatEnd, startWithModel, textOf } from "../../harness/model.ts";
+import type { SessionRow } from "../../../src/protocol/methods/sessions.ts";
 
 let reply: () => Reply = () => say("hello");
 let server: FakeServer;
@@ -32,14 +33,13 @@ async function beginSlowRun(sessionKey: string, runId: string): Promise<void> {
   while (asked().length === before) await sleep(5);
 }
 
-async function rowOf(sessionKey: string): Promise<Record<string, unknown> | undefined> {
-  const { payload } = await wire.request("sessions.list", {});
-  const { sessions } = payload as unknown as { sessions: Record<string, unknown>[] };
+async function rowOf(sessionKey: string): Promise<SessionRow | undefined> {
+  const { sessions } = await wire.call("sessions.list", {});
   return sessions.find(({ key }) => key === sessionKey);
 }
 
 for (const word of ["/stop", "esc", "interrupt"]) {
-  test(`${word} reaches past a run that hangs and ends it`, async () => {
+  test(`${word} ends a run that hangs`, async () => {
     const session = `agent:main:halt-${word.replace("/", "")}`;
     await beginSlowRun(session, `slow ${word}`);
     assert.equal(textOf(await chat(wire, session, word, `stop ${word}`)), "Stopped 1 run.");
@@ -49,7 +49,7 @@ for (const word of ["/stop", "esc", "interrupt"]) {
   });
 }
 
-test("looking and setting do not wait for a run, and leave it alone", async () => {
+test("read and set commands do not wait for a run and do not affect it", async () => {
   const session = "agent:main:look";
   await beginSlowRun(session, "look-run");
   assert.match(textOf(await chat(wire, session, "/status", "look-1")), /1 running or waiting/);
@@ -58,16 +58,16 @@ test("looking and setting do not wait for a run, and leave it alone", async () =
   assert.match(textOf(await chat(wire, session, "stop", "look-3")), /Stopped 1 run/);
 });
 
-test("/new ends the run under way; the model sees nothing of before, and the levels stay", async () => {
-  const session = "agent:main:anew";
+test("/new ends the current run; the model sees no earlier messages, and the levels stay", async () => {
+  const session = "agent:main:renewed";
   reply = () => say("noted");
-  await chat(wire, session, "the word is marmalade", "anew-1");
-  await chat(wire, session, "/verbose on", "anew-2");
+  await chat(wire, session, "the word is marmalade", "renewed-1");
+  await chat(wire, session, "/verbose on", "renewed-2");
   const before = await rowOf(session);
-  await beginSlowRun(session, "anew-run");
+  await beginSlowRun(session, "renewed-run");
   reply = () => say("fresh");
-  assert.equal(textOf(await chat(wire, session, "/new what is the word?", "anew-3")), "fresh");
-  assert.equal((await chatEnd(wire, "anew-run")).state, "aborted");
+  assert.equal(textOf(await chat(wire, session, "/new what is the word?", "renewed-3")), "fresh");
+  assert.equal((await chatEnd(wire, "renewed-run")).state, "aborted");
   const last = asked().at(-1) ?? "";
   assert.match(last, /what is the word\?/);
   assert.doesNotMatch(last, /marmalade|\/new|a long task/);
@@ -76,7 +76,7 @@ test("/new ends the run under way; the model sees nothing of before, and the lev
   assert.equal(row?.["verboseLevel"], "on");
 });
 
-test("directives inside a message never reach the model and are not kept", async () => {
+test("directives inside a message never reach the model and are not stored", async () => {
   const session = "agent:main:inline";
   reply = () => say("fine");
   assert.equal(textOf(await chat(wire, session, "hey /think low /verbose on there", "inline-1")), "fine");
@@ -97,11 +97,11 @@ test("/model lists the configured model and refuses others before any request is
   const session = "agent:main:choose";
   assert.match(textOf(await chat(wire, session, "/model", "choose-1")), /1\. fake\/fake-1 \(in use\)/);
   const before = asked().length;
-  assert.match(textOf(await chat(wire, session, "hi /model nowhere/x", "choose-2")), /did not go to a model/);
+  assert.match(textOf(await chat(wire, session, "hi /model nowhere/x", "choose-2")), /was not sent to a model/);
   assert.equal(asked().length, before);
 });
 
-test("what was used is shown from the ledger", async () => {
+test("shows usage from the stored records", async () => {
   const session = "agent:main:used";
   reply = () => say("a few words");
   await chat(wire, session, "hello", "used-1");
@@ -109,7 +109,7 @@ test("what was used is shown from the ledger", async () => {
   assert.match(figures, /^This session: [1-9][\d,]* tokens in, [1-9][\d,]* out.*, 1 model call, \$/);
 });
 
-test("a tool that is refused is an error on the wire with the rule that refused it", async () => {
+test("a refused tool is an error on the wire with the rule that refused it", async () => {
   const end = await chat(wire, "agent:main:refuse", "/tool nosuchtool {}", "refuse-1");
   assert.equal(end.state, "error");
   assert.match(end.errorMessage ?? "", /nosuchtool/);

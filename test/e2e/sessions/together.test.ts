@@ -1,15 +1,15 @@
-// Two agents talk, one of them gives work to three sub-agents, one of those is killed: what the person sees of it.
+// Two agents talk, one of them gives work to three subagents, one of those is stopped: what the person sees of it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { until } from "../../harness/exec.ts";
 import { call, calls, hang, say } from "../../fakes/openai.ts";
 import { chat, textOf } from "../../harness/model.ts";
-import { openStage, untilSaid, type Stage, type Turn } from "../../harness/sessions.ts";
+import { openTwoAgents, untilSaid, type TwoAgents, type Turn } from "../../harness/sessions.ts";
 
-let stage: Stage;
+let agents: TwoAgents;
 before(async () => {
-  stage = await openStage({
+  agents = await openTwoAgents({
     more: {
       agents: {
         list: [
@@ -23,23 +23,23 @@ before(async () => {
     },
   });
 });
-after(() => stage.close());
+after(() => agents.close());
 
-test("two agents hold a ping-pong, one spawns three children, one is killed: three results, one a clear failure", async () => {
-  stage.play(play);
-  const end = await chat(stage.wire, "main", "plan the move with helper, then get it done", "run-plan");
+test("two agents exchange messages, one spawns three subagents, one is stopped: three results, one a clear failure", async () => {
+  agents.play(play);
+  const end = await chat(agents.wire, "main", "plan the move with helper, then get it done", "run-plan");
   assert.equal(textOf(end), "Three are at work.");
 
   // The talk: the first answer as the tool's result, then back and forth as far as the config lets it.
-  await untilSaid(stage.wire, "agent:helper:main", /^assistant: We settled the plan/);
-  const talk = stage.turns().filter(({ text }) => text.startsWith("[Reply from"));
+  await untilSaid(agents.wire, "agent:helper:main", /^assistant: We settled the plan/);
+  const talk = agents.turns().filter(({ text }) => text.startsWith("[Reply from"));
   assert.deepEqual(
     talk.map(({ text }) => /turn \d of \d/.exec(text)?.[0]),
     ["turn 1 of 2", "turn 2 of 2"],
   );
 
   // Three children with models and tools of their own.
-  const childOf = (task: string): Turn | undefined => stage.turns().find(({ first }) => first === task);
+  const childOf = (task: string): Turn | undefined => agents.turns().find(({ first }) => first === task);
   await until(
     () => ["pack", "book", "wait"].every((task) => childOf(task) !== undefined),
     (all) => all,
@@ -52,20 +52,20 @@ test("two agents hold a ping-pong, one spawns three children, one is killed: thr
   assert.ok(!childOf("book")?.tools.includes("exec") && childOf("book")?.tools.includes("write"));
   assert.deepEqual(childOf("wait")?.tools, ["read"]);
 
-  // One is killed from outside, as a program would: its session is aborted.
-  const listed = textOf(await chat(stage.wire, "main", "/subagents list", "run-list"));
-  assert.match(listed, /waiter: at work/);
-  const { payload } = await stage.wire.request("sessions.list", { label: "waiter" });
-  const [victim] = (payload as unknown as { sessions: { key: string }[] }).sessions;
-  await stage.wire.request("chat.abort", { sessionKey: victim?.key });
+  // One is stopped by another client: its session is aborted.
+  const listed = textOf(await chat(agents.wire, "main", "/subagents list", "run-list"));
+  assert.match(listed, /waiter: running/);
+  const payload = await agents.wire.call("sessions.list", { label: "waiter" });
+  const [victim] = payload.sessions;
+  await agents.wire.request("chat.abort", { sessionKey: victim?.key });
 
-  const results = await untilSaid(stage.wire, "main", /^assistant: (?:Packed|Booked|The waiter)/, 3);
+  const results = await untilSaid(agents.wire, "main", /^assistant: (?:Packed|Booked|The waiter)/, 3);
   assert.deepEqual(results.toSorted(), [
     "assistant: Booked: seat 7.",
     "assistant: Packed: 3 boxes.",
     "assistant: The waiter was stopped before it finished.",
   ]);
-  const notices = (await stage.history("main")).filter((line) => line.startsWith("user: [Sub-agent]"));
+  const notices = (await agents.history("main")).filter((line) => line.startsWith("user: [Subagent]"));
   assert.deepEqual(notices.map((line) => /Status: (\w+)/.exec(line)?.[1] ?? "").toSorted(), ["killed", "ok", "ok"]);
 });
 
@@ -75,7 +75,7 @@ function play(turn: Turn) {
   if (first === "pack") return say("3 boxes");
   if (first === "book") return say("seat 7");
   if (first === "wait") return hang("after");
-  if (text.startsWith("[Sub-agent]")) return say(wordsFor(text));
+  if (text.startsWith("[Subagent]")) return say(wordsFor(text));
   if (text.startsWith("[Message from")) return say("First pack, then book.");
   if (text.startsWith("[Reply from")) return say("Agreed.");
   if (text.includes("Announce step")) return say("We settled the plan.");
@@ -97,13 +97,13 @@ function spawnThree() {
   ]);
 }
 
-test("sub-agents run so many at a time (subagents.maxConcurrent); the others wait their turn, and all are told", async (t) => {
-  const lanes = await openStage({ more: { agents: { defaults: { subagents: { maxConcurrent: 2 } } } } });
+test("subagents.maxConcurrent limits concurrent subagents; the others wait, and all report", async (t) => {
+  const lanes = await openTwoAgents({ more: { agents: { defaults: { subagents: { maxConcurrent: 2 } } } } });
   t.after(() => lanes.close());
   const gate = Promise.withResolvers<void>();
   let [working, most] = [0, 0];
   lanes.play(async ({ first, text }) => {
-    if (text.includes("[Sub-agent]")) return say("One more is done.");
+    if (text.includes("[Subagent]")) return say("One more is done.");
     if (!first.includes("count sheep")) return say("hello");
     working += 1;
     most = Math.max(most, working);

@@ -61,12 +61,12 @@ interface Undone {
 const undo = (params: object): Promise<Frame> => wire.request("sessions.undo", params);
 const undone = (frame: Frame): Undone => {
   assert.equal(frame.ok, true, JSON.stringify(frame.error));
-  return frame.payload as unknown as Undone;
+  return frame.payload as Undone;
 };
 
 before(async () => {
   server = await startFakeOpenAI((request: FakeRequest) => {
-    const { messages } = request.body as unknown as { messages: Message[] };
+    const { messages } = request.body as { messages: Message[] };
     return script(messages.at(-1) ?? { role: "none", content: "" });
   });
   const { providers } = modelConfig(server)["models"] as { providers: { fake: object } };
@@ -91,7 +91,7 @@ after(async () => {
   await server.close();
 });
 
-test("the first file of a workspace that is not there yet can be undone, too", async () => {
+test("the first file of a new workspace can be undone", async () => {
   assert.equal(existsSync(gateway.workspace), false);
   await turn("agent:main:first", ["write", { path: "deep/first.md", content: "first\n" }]);
   assert.equal(content("deep/first.md"), "first\n");
@@ -100,7 +100,7 @@ test("the first file of a workspace that is not there yet can be undone, too", a
   mkdirSync(gateway.workspace, { recursive: true });
 });
 
-test("/undo puts back all files of the last turn, shows the diff, and lists the command that ran", async () => {
+test("/undo restores all files of the last turn, shows the diff, and lists the command that ran", async () => {
   writeFileSync(at("plan.md"), "one\n", { mode: 0o640 });
   await turn(
     "main",
@@ -111,8 +111,8 @@ test("/undo puts back all files of the last turn, shows the diff, and lists the 
   assert.deepEqual([content("plan.md"), content("notes/new.md"), content("made-by-command")], ["two\n", "new\n", ""]);
   const said = await talk("main", "/undo");
   assert.match(said, /^Undid turn 1 /);
-  assert.match(said, /plan\.md: put back/);
-  assert.match(said, /new\.md: removed, as it was not there before/);
+  assert.match(said, /plan\.md: restored/);
+  assert.match(said, /new\.md: removed, because it did not exist before/);
   assert.match(said, /Cannot be undone:\n- command run \(gateway\): touch made-by-command/);
   assert.match(said, /-two\n\+one/);
   assert.deepEqual([content("plan.md"), content("notes/new.md"), existsSync(at("notes"))], ["one\n", undefined, false]);
@@ -120,7 +120,7 @@ test("/undo puts back all files of the last turn, shows the diff, and lists the 
   assert.equal(content("made-by-command"), "", "what a command did stays");
 });
 
-test("/undo redo takes the undo back; /undo list names the turns", async () => {
+test("/undo redo reverts the undo; /undo list names the turns", async () => {
   assert.match(await talk("main", "/undo redo"), /^Undid turn 2 /);
   assert.equal(content("plan.md"), "two\n");
   const listed = (await talk("main", "/undo list")).split("\n");
@@ -137,12 +137,12 @@ test("/undo redo takes the undo back; /undo list names the turns", async () => {
   assert.match(await talk("main", "/undo sideways"), /^Usage: \/undo/);
 });
 
-test("somebody else's change is kept, with its diff shown; force undoes all the same", async () => {
+test("keeps a later change by others and shows its diff; force undoes it anyway", async () => {
   writeFileSync(at("shared.md"), "base\n");
   await turn("agent:main:foreign", ["edit", { path: "shared.md", oldText: "base", newText: "agent" }]);
   writeFileSync(at("shared.md"), "agent\nand me\n");
   const said = await talk("agent:main:foreign", "/undo");
-  assert.match(said, /changed by somebody else since turn 1: .*shared\.md; nothing was undone/);
+  assert.match(said, /changed by another person or program since turn 1: .*shared\.md; nothing was undone/);
   assert.match(said, /-and me/);
   assert.equal(content("shared.md"), "agent\nand me\n");
   const refusal = await undo({ key: "agent:main:foreign" });
@@ -160,7 +160,7 @@ test("sessions.undo: list, dry run, one turn by its number, and nothing to undo"
     ["apply_patch", { input: "*** Begin Patch\n*** Add File: w2.md\n+2\n*** End Patch" }],
     ["write", { path: "w3.md", content: "3" }],
   );
-  const { turns } = (await undo({ key, list: true })).payload as unknown as {
+  const { turns } = (await undo({ key, list: true })).payload as {
     turns: { turn: number; files: string[]; undone: boolean }[];
   };
   assert.deepEqual(
@@ -185,10 +185,10 @@ test("sessions.undo: list, dry run, one turn by its number, and nothing to undo"
   assert.deepEqual([content("w2.md"), content("w3.md")], [undefined, undefined]);
   const nothing = await undo({ key });
   assert.equal(nothing.ok, false);
-  assert.match(nothing.error?.message ?? "", /nothing to undo/);
+  assert.match(nothing.error?.message ?? "", /no file change to undo/);
 });
 
-test("a call from outside is a turn of its own", async () => {
+test("a call over HTTP is a turn of its own", async () => {
   const body = { sessionKey: "agent:main:outside" };
   await invoke(gateway, "write", { path: "o.md", content: "1" }, { body });
   await invoke(gateway, "write", { path: "o.md", content: "2" }, { body });
@@ -198,24 +198,27 @@ test("a call from outside is a turn of its own", async () => {
   assert.equal(content("o.md"), undefined);
 });
 
-test("only who may change sessions can undo: a client that reads and writes cannot", async () => {
+test("a client with read and write scope cannot undo", async () => {
   const limited = await operator(gateway, { scopes: ["operator.read", "operator.write"] });
   const answer = await limited.request("sessions.undo", { key: "main" });
   assert.match(answer.error?.message ?? "", /operator\.admin/);
   const { runId } = { runId: "undo-limited" };
-  assert.match(textOf(await chat(limited, "main", "/undo", runId)), /Only who may answer approvals may undo here/);
+  assert.match(
+    textOf(await chat(limited, "main", "/undo", runId)),
+    /Only a sender who may answer approvals can undo here/,
+  );
   assert.equal(content("plan.md"), "two\n");
   limited.end();
 });
 
-test("while a run is under way nothing is undone under it over the wire; /undo waits for its end", async () => {
+test("sessions.undo is refused during a run; /undo waits for its end", async () => {
   const key = "agent:main:busy";
   await turn(key, ["write", { path: "busy.md", content: "1" }]);
   const command = "touch begun; while [ ! -e go-on ]; do sleep 0.1; done; echo late > late.txt";
   script = ({ role }) => (role === "tool" ? say("done") : call("exec", { command, yieldMs: 300_000 }));
   const running = chat(wire, key, "take your time", "undo-busy");
   await until(() => existsSync(at("begun")), Boolean);
-  assert.match((await undo({ key })).error?.message ?? "", /a run is under way/);
+  assert.match((await undo({ key })).error?.message ?? "", /a run is active/);
   const said = talk(key, "/undo");
   writeFileSync(at("go-on"), "");
   await running;
@@ -248,34 +251,30 @@ test("openclaw sessions undo: dry run, undo, list as JSON, through the gateway",
   assert.equal(wrong.code, 2);
 });
 
-test(
-  "a sandboxed session: what it changed in its own workspace is put back there",
-  { skip: noBubblewrap },
-  async () => {
-    const key = "agent:boxed:main";
-    await turn(key, ["write", { path: "/workspace/box.md", content: "in the box\n" }]);
-    const { files } = undone(await undo({ key }));
-    assert.deepEqual(
-      files.map(({ does }) => does),
-      ["removed"],
-    );
-    assert.ok(files[0]?.path.startsWith(join(gateway.state, "sandboxes")), files[0]?.path);
-    assert.equal(existsSync(files[0]?.path ?? ""), false);
-    undone(await undo({ key, redo: true }));
-    assert.equal(readFileSync(files[0]?.path ?? "", "utf8"), "in the box\n");
-  },
-);
+test("restores what a sandboxed session changed in its own workspace", { skip: noBubblewrap }, async () => {
+  const key = "agent:boxed:main";
+  await turn(key, ["write", { path: "/workspace/box.md", content: "in the box\n" }]);
+  const { files } = undone(await undo({ key }));
+  assert.deepEqual(
+    files.map(({ does }) => does),
+    ["removed"],
+  );
+  assert.ok(files[0]?.path.startsWith(join(gateway.state, "sandboxes")), files[0]?.path);
+  assert.equal(existsSync(files[0]?.path ?? ""), false);
+  undone(await undo({ key, redo: true }));
+  assert.equal(readFileSync(files[0]?.path ?? "", "utf8"), "in the box\n");
+});
 
-test("deleting a session drops its copies; they are private while they are there", async () => {
+test("deleting a session deletes its undo copies, which are private until then", async () => {
   const key = "agent:main:dropped";
   await turn(key, ["write", { path: "d.md", content: "d" }]);
   assert.equal(statSync(join(gateway.state, "undo")).mode & 0o777, 0o700);
   await wire.request("sessions.delete", { key });
-  const { turns } = (await undo({ key, list: true })).payload as unknown as { turns: unknown[] };
+  const { turns } = (await undo({ key, list: true })).payload as { turns: unknown[] };
   assert.deepEqual(turns, []);
 });
 
-test("after kill -9 of the gateway the last turn can still be undone, also with no gateway at all", async () => {
+test("after kill -9 of the gateway the last turn can still be undone, also without a gateway", async () => {
   const key = "agent:main:killed";
   writeFileSync(at("k.md"), "before\n");
   await turn(key, ["write", { path: "k.md", content: "after\n" }]);
