@@ -1,8 +1,10 @@
 // npm run bench [-- section …]: measures against bare references in the same run and writes RESULTS.md.
+import { benchBrowser } from "./browser.ts";
 import { benchClients } from "./clients.ts";
 import { benchCron } from "./cron.ts";
 import { benchExec } from "./exec.ts";
 import { benchInstall } from "./install.ts";
+import { benchMcp } from "./mcp.ts";
 import { benchMemory } from "./memory.ts";
 import { benchPolicy } from "./policy.ts";
 import { benchRecall } from "./recall.ts";
@@ -12,6 +14,7 @@ import { benchSoak } from "./soak.ts";
 import { benchStart } from "./start.ts";
 import { benchStore } from "./store.ts";
 import { benchTurn } from "./turn.ts";
+import { benchWeb } from "./web.ts";
 import { writeResults } from "./results.ts";
 import { atMost, printRows, type Row } from "./table.ts";
 
@@ -33,6 +36,7 @@ const sections: Record<string, () => Promise<Row[]> | Row[]> = {
       ),
     ];
   },
+  mcp: benchMcp,
   exec: benchExec,
   cron: benchCron,
   sessions: benchSessions,
@@ -40,6 +44,8 @@ const sections: Record<string, () => Promise<Row[]> | Row[]> = {
   memory: benchMemory,
   install: benchInstall,
   recall: benchRecall,
+  web: benchWeb,
+  browser: benchBrowser,
 };
 const wanted = process.argv.slice(2).filter((word) => word !== "--");
 const unknown = wanted.filter((name) => !(name in sections));

@@ -12,6 +12,7 @@ import type { Config } from "../src/config/schema/index.ts";
 import { DEFAULT_AGENT } from "../src/core/names.ts";
 import type { Memory } from "../src/memory/memory.ts";
 import { openMemory } from "../src/memory/open.ts";
+import { besideIdle, idleNote } from "./idle-loop.ts";
 import { atMost, quantile, round, type Row } from "./table.ts";
 
 const NOTES = 10_000;
@@ -30,9 +31,10 @@ export async function benchMemory(): Promise<Row[]> {
     const loop = monitorEventLoopDelay({ resolution: 5 });
     loop.enable();
     const started = performance.now();
-    const { chunks } = await memory.index(DEFAULT_AGENT);
+    const { value, idleMs } = await besideIdle(() => memory.index(DEFAULT_AGENT));
     const oursMs = performance.now() - started;
     loop.disable();
+    const delayMs = Math.max(0, loop.percentile(99) / 1e6 - 5);
     const times = await askMany(memory);
     const editMs = await editFound(memory, join(notes, "05", "n5.md"));
     return [
@@ -41,9 +43,9 @@ export async function benchMemory(): Promise<Row[]> {
         oursMs / bareMs,
         3,
         "x grep -c + bare insert",
-        `${round(oursMs)} ms for ${chunks} pieces, bare ${round(bareMs)} ms`,
+        `${round(oursMs)} ms for ${value.chunks} pieces, bare ${round(bareMs)} ms`,
       ),
-      atMost("loop delay of the main thread meanwhile, p99", loop.percentile(99) / 1e6, 50, " ms"),
+      atMost("loop delay of the main thread meanwhile, p99", delayMs, 50, " ms", idleNote(delayMs, idleMs)),
       atMost("search, p99", quantile(times, 0.99), 20, " ms", `p50 ${round(quantile(times, 0.5))} ms`),
       atMost("an edit of one line is found after", editMs, 1000, " ms"),
     ];

@@ -1,4 +1,4 @@
-// Sessions that work together: lists and histories in a big house, and two hundred sub-agents at once.
+// Sessions that work together: lists and histories of many sessions, and two hundred subagents at once.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -44,8 +44,8 @@ export async function benchSessions(): Promise<Row[]> {
   return [
     atMost(`sessions_list among ${SESSIONS} sessions, p99`, quantile(lists, 0.99), 20, " ms", p50(lists)),
     atMost(`sessions_history, last 50 of ${ENTRIES} entries, p99`, quantile(histories, 0.99), 5, " ms", p50(histories)),
-    atMost(`${CHILDREN} sub-agents at once, without exactly one end`, CHILDREN - ended, 0, ""),
-    atMost(`memory after ${CHILDREN} sub-agents against before`, after / before, 1.1, "x", `${after.toFixed(0)} MB`),
+    atMost(`${CHILDREN} subagents at once, without exactly one end`, CHILDREN - ended, 0, ""),
+    atMost(`memory after ${CHILDREN} subagents against before`, after / before, 1.1, "x", `${after.toFixed(0)} MB`),
   ];
 }
 
