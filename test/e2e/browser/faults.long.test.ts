@@ -9,8 +9,11 @@ import { browsersIn, noBrowser, startBrowserGround, until, type BrowserGround } 
 import type { WebAnswer } from "../../harness/web.ts";
 
 const MB = 1024 * 1024;
-/** A page whose script never returns, some time after it was loaded. */
-const hangsAfter = (ms: number): string => `<h1>Hang</h1><script>setTimeout(() => { for (;;); }, ${ms})</script>`;
+/** A page that runs the script once the test releases it, and tells the server just before. */
+const runsLater = (script: string): string => `<h1>Hang</h1><script>
+  const ask = (path) => { const asked = new XMLHttpRequest(); asked.open("GET", path, false); asked.send(); };
+  fetch("/release").then(() => { ask("/released"); ${script} });
+</script>`;
 
 describe("browser faults", { skip: noBrowser }, () => {
   let ground: BrowserGround;
@@ -22,6 +25,20 @@ describe("browser faults", { skip: noBrowser }, () => {
     assert.ok(opened.ok, JSON.stringify(opened));
     assert.match(await ground.snapshot(), /Works again/);
     assert.equal(browsersIn(ground.gateway.state).length, 1);
+  };
+  /** Opens a page whose script runs from now on. A script that ran earlier would be ended by the call that opens it. */
+  const openRunning = async (path: string, script: string): Promise<WebAnswer> => {
+    const release = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    ground.web.on("/release", (_request, response) => void release.promise.then(() => response.end()));
+    ground.web.on("/released", (_request, response) => {
+      response.end();
+      released.resolve();
+    });
+    const opened = await ground.open(path, runsLater(script));
+    release.resolve();
+    await released.promise;
+    return opened;
   };
   const memoryMb = (): number =>
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${ground.gateway.pid}/status`, "utf8"))?.[1]) / 1024;
@@ -56,8 +73,8 @@ describe("browser faults", { skip: noBrowser }, () => {
   for (const [name, start] of Object.entries(endless))
     test(`${name} ends when the browser is killed in the middle of it, and the next call works`, async () => {
       ground.web.on("/never", () => {});
-      await ground.open("/fault", calm.has(name) ? "<button>Calm</button>" : hangsAfter(300));
-      if (!calm.has(name)) await sleep(500);
+      if (calm.has(name)) await ground.open("/fault", "<button>Calm</button>");
+      else await openRunning("/fault", "for (;;);");
       await killDuring(start());
       await works();
     });
@@ -80,9 +97,8 @@ describe("browser faults", { skip: noBrowser }, () => {
   }
 
   test("a page that hangs fails the call at its deadline, and the same tab works afterwards", async () => {
-    const opened = await ground.open("/hang", hangsAfter(200));
+    const opened = await openRunning("/hang", "for (;;);");
     const { targetId } = opened.details;
-    await sleep(600);
     const stuck = await ground.browser({ action: "snapshot", targetId, timeoutMs: 2000 });
     assert.equal(stuck.error?.code, "browser.timeout", JSON.stringify(stuck));
     const again = await ground.browser({ action: "snapshot", targetId });
@@ -120,11 +136,7 @@ describe("browser faults", { skip: noBrowser }, () => {
   });
 
   test("a page that opens dialogs without end fails at the deadline, and the next call works", async () => {
-    await ground.open(
-      "/endless",
-      "<h1>Endless</h1><script>setTimeout(() => { for (;;) alert('again'); }, 200)</script>",
-    );
-    await sleep(500);
+    await openRunning("/endless", "for (;;) alert('again');");
     const stuck = await ground.browser({ action: "act", request: { kind: "evaluate", fn: "1" }, timeoutMs: 2000 });
     assert.equal(stuck.ok, false);
     await works();

@@ -85,7 +85,10 @@ describe("browser lifecycle", { skip: noBrowser }, () => {
     await call(gateway, { action: "open", targetUrl: ground.at("/") });
     const { pid } = record();
     process.kill(pid, "SIGKILL");
-    await until(() => !browsersIn(gateway.state).includes(pid), "the browser ended");
+    await until(
+      async () => (await call(gateway, { action: "status" })).result?.details["running"] === false,
+      "the gateway noticed the end",
+    );
     const lost = await call(gateway, { action: "snapshot" });
     assert.equal(codeOf(lost), "browser.gone", JSON.stringify(lost));
     assert.match(lost.error?.message ?? "", /ended unexpectedly/);
