@@ -286,7 +286,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       const servers = await listenEverywhere(fixture.home);
       try {
         const { text } = await fixture.run(
-          `cut -d: -f1 /proc/net/dev | tail -n +3 | tr -d ' '; echo routes $(tail -n +2 /proc/net/route | wc -l); echo six $(grep -vc ' lo$' /proc/net/if_inet6 2>/dev/null); cat /proc/net/unix; ls ${fixture.home}/host.sock; cat /etc/resolv.conf`,
+          `cut -d: -f1 /proc/net/dev | tail -n +3 | tr -d ' '; echo routes $(tail -n +2 /proc/net/route | wc -l); echo six $(grep -vc ' lo$' /proc/net/if_inet6 2>/dev/null); cat /proc/net/unix; ls ${fixture.home}/host.sock 2>&1; cat /etc/resolv.conf`,
         );
         assert.match(text, /^lo\nroutes 0$/m);
         assert.doesNotMatch(text, /openclaw-abstract|\/host\.sock\n/);
