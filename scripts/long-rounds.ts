@@ -30,22 +30,37 @@ export const longRounds: Readonly<Record<string, string>> = {
   OPENCLAW_UNDO_ROUNDS: "100",
 };
 
-/** Left out of `npm test`, because each takes half a minute or more; `npm run test:all` runs them, most with full rounds. */
+/** Left out of `npm test`, because each takes long; `npm run test:all` runs them, most with full rounds. */
 export const longFiles: ReadonlySet<string> = new Set([
   "src/exec/sandbox/docker.system.test.ts",
   "src/memory/embed/local.system.test.ts",
   "src/security/selftest/selftest.system.test.ts",
   "test/attack/browser.test.ts",
   "test/attack/exec-own.test.ts",
+  "test/attack/fs-race.test.ts",
+  "test/attack/fs.test.ts",
+  "test/attack/patch.test.ts",
+  "test/attack/sandbox.test.ts",
   "test/e2e/browser/node.test.ts",
   "test/e2e/browser/relay.test.ts",
   "test/e2e/browser/tool.test.ts",
   "test/e2e/cli/security-selftest.test.ts",
+  "test/e2e/cli/update.test.ts",
+  "test/e2e/cron/heartbeat.test.ts",
+  "test/e2e/fault/approvals.test.ts",
   "test/e2e/fault/context.test.ts",
+  "test/e2e/fault/cron.test.ts",
+  "test/e2e/fault/exec.test.ts",
   "test/e2e/fault/files.test.ts",
+  "test/e2e/fault/full-disk.test.ts",
+  "test/e2e/fault/gateway.test.ts",
+  "test/e2e/fault/memory.test.ts",
   "test/e2e/fault/model.test.ts",
+  "test/e2e/fault/state-owner.test.ts",
   "test/e2e/fault/subagents.test.ts",
   "test/e2e/fault/undo.test.ts",
+  "test/e2e/memory/vectors.test.ts",
+  "test/e2e/page/nodes.test.ts",
 ]);
 
 /** Whether a test reads its number of rounds, itself or by `rounds` of a shared file, or is long as a whole. */
