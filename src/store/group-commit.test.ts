@@ -13,6 +13,7 @@ import { act, firstRow, rows } from "./sql.ts";
 
 const durable = { durable: true };
 const loose = { durable: false };
+const joins = { durable: false, joinsNext: true };
 
 describe("group commit", () => {
   test("writes of one tick share one transaction, those of the next tick have their own", async () => {
@@ -55,6 +56,33 @@ describe("group commit", () => {
     flushes.shift()?.();
     await Promise.all(later);
     assert.deepEqual(transactions(log), ["flushed 1", "flushed 2"]);
+  });
+
+  test("a write that joins the next one shares its commit and stays before it", async () => {
+    const { commits, log, keep, read } = ground();
+    const asked = [keep("a", joins), keep("b", joins)];
+    await turn();
+    await turn();
+    assert.deepEqual(read(), [], "waits for a write that does not wait");
+    asked.push(keep("c"));
+    await Promise.all(asked);
+    assert.deepEqual({ stored: read(), log: transactions(log) }, { stored: ["a", "b", "c"], log: ["flushed 3"] });
+    await commits.end();
+  });
+
+  test("a write that joins the next one is committed without one, and by flush and by end", async () => {
+    const { commits, log, keep, read } = ground();
+    await keep("alone", joins);
+    const flushed = keep("flushed", joins);
+    await commits.flush();
+    await flushed;
+    const ended = keep("ended", joins);
+    await commits.end();
+    await ended;
+    assert.deepEqual(
+      { stored: read(), log: transactions(log) },
+      { stored: ["alone", "flushed", "ended"], log: ["loose 1", "loose 1", "loose 1"] },
+    );
   });
 
   test("splits a very long tick into transactions of bounded size", async () => {

@@ -3,14 +3,15 @@
 import { OpenClawError } from "../core/error.ts";
 import type { Connection } from "./connection.ts";
 import { flushFailed, isLossOfTrust } from "./failure.ts";
-import type { Steps } from "./sql.ts";
+import type { Steps, WriteOptions } from "./sql.ts";
 
 // Bounds how long one transaction may hold the event loop; the rest goes into the next turn's.
 const MAX_WRITES_PER_COMMIT = 256;
+const JOIN_MS = 100;
 
 export interface GroupCommit {
   /** Resolves after the commit. A failing write rejects only the callers of its unit; outside `together` it is a unit of its own. */
-  write<T>(steps: () => Steps<T>, options: { readonly durable: boolean }): Promise<T>;
+  write<T>(steps: () => Steps<T>, options: WriteOptions): Promise<T>;
   /** All writes asked for while `ask` runs, synchronously, are one unit. Inside another unit they belong to that one. */
   together<T>(ask: () => T): T;
   /** Pending while a commit is not yet flushed, so that a power cut could lose it; never rejects. */
@@ -24,6 +25,7 @@ export interface GroupCommit {
 interface Write {
   readonly steps: () => Steps<unknown>;
   readonly durable: boolean;
+  readonly joinsNext: boolean;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -46,6 +48,8 @@ class CommitQueue implements GroupCommit {
   /** The unit that `together` is gathering; its first write puts it into the queue. */
   #gathering: Unit | undefined;
   #isScheduled = false;
+  /** Set while all that waits may join a later commit. */
+  #joinTimer: NodeJS.Timeout | undefined;
   #isEnding = false;
   #flushing: Promise<void> | undefined;
 
@@ -54,11 +58,11 @@ class CommitQueue implements GroupCommit {
     this.#flushLog = flushLog;
   }
 
-  write<T>(steps: () => Steps<T>, { durable }: { readonly durable: boolean }): Promise<T> {
+  write<T>(steps: () => Steps<T>, { durable, joinsNext = false }: WriteOptions): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const { refusal, file } = this.#committer;
       if (refusal !== undefined || this.#isEnding) return reject(refusal ?? closed(file));
-      this.#enqueue({ steps, durable, resolve: resolve as (value: unknown) => void, reject });
+      this.#enqueue({ steps, durable, joinsNext, resolve: resolve as (value: unknown) => void, reject });
     });
   }
 
@@ -97,12 +101,14 @@ class CommitQueue implements GroupCommit {
   #enqueue(write: Write): void {
     if (this.#gathering === undefined) this.#waiting.push([write]);
     else if (this.#gathering.push(write) === 1) this.#waiting.push(this.#gathering);
-    this.#schedule();
+    if (write.joinsNext && !this.#isScheduled) this.#joinTimer ??= setTimeout(() => this.#schedule(), JOIN_MS);
+    else this.#schedule();
   }
 
   #schedule(): void {
     if (this.#isScheduled || this.#flushing !== undefined || this.#waiting.length === 0) return;
     this.#isScheduled = true;
+    this.#stopJoinTimer();
     setImmediate(() => {
       this.#isScheduled = false;
       this.#commitSome();
@@ -110,8 +116,14 @@ class CommitQueue implements GroupCommit {
     });
   }
 
+  #stopJoinTimer(): void {
+    clearTimeout(this.#joinTimer);
+    this.#joinTimer = undefined;
+  }
+
   #commitSome(): void {
     if (this.#flushing !== undefined) return;
+    this.#stopJoinTimer();
     const batch = this.#waiting.splice(0, cutOf(this.#waiting));
     if (batch.length === 0) return;
     const settles = this.#committer.commit(batch);

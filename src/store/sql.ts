@@ -23,11 +23,18 @@ export interface Answer {
  */
 export type Steps<T> = Generator<Statement, T, Answer>;
 
+export interface WriteOptions {
+  /** Survives a power cut once it is acknowledged. */
+  readonly durable: boolean;
+  /** Shares the commit of the next write that does not wait, or has its own after 100 ms. Keeps its place in the order. */
+  readonly joinsNext?: boolean;
+}
+
 export interface Sql {
   /** Sees only what is committed. */
   read<T>(steps: () => Steps<T>): Promise<T>;
   /** All statements or none, after every earlier write. Resolves after the commit. */
-  write<T>(steps: () => Steps<T>, options: { readonly durable: boolean }): Promise<T>;
+  write<T>(steps: () => Steps<T>, options: WriteOptions): Promise<T>;
 }
 
 /** A record that exists but is not valid; the rest of its table stays readable. */

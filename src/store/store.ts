@@ -1,6 +1,7 @@
 // The contract of the store. Every driver must pass store.cases.ts.
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { CallOutcome, JournalEntry } from "../protocol/methods/tools.ts";
+import type { WriteOptions } from "./sql.ts";
 
 export type { CallOutcome, JournalEntry };
 
@@ -256,8 +257,8 @@ export interface JournalQuery {
 }
 
 export interface JournalTable {
-  /** Creates or replaces by id. `durable: true` before an effect, false for reads. */
-  record(entry: JournalEntry, options: { readonly durable: boolean }): Promise<void>;
+  /** Creates or replaces by id. `durable` before an effect; the entry of a call that only read may join the next write. */
+  record(entry: JournalEntry, options: WriteOptions): Promise<void>;
   /** Newest first, by the time of the first record. */
   list(query: JournalQuery): Promise<JournalEntry[]>;
   /** Marks calls that a dead process left as started as unknown; returns how many. Called once at start. */

@@ -69,11 +69,10 @@ export function createCallTool(deps: CallDeps): CallTool {
   return async function callTool(asked) {
     const unknown = deps.catalog.prepare(asked.tool);
     if (unknown !== undefined) await unknown;
-    const request = delegated(asked, deps.catalog);
+    const { request, verdict } = delegated(asked, deps.catalog);
     const record = openRecord(request, deps);
     const shown = (): Mask => maskFor(request.subject, deps);
     try {
-      const verdict = deps.catalog.judge(request.subject, request.tool);
       record.decided(verdict);
       const problem = verdict.tool === undefined ? deps.catalog.problem(request.tool) : undefined;
       if (problem !== undefined) throw problem;
@@ -90,10 +89,11 @@ export function createCallTool(deps: CallDeps): CallTool {
 }
 
 /** A call that is for another tool, as a call of that tool; the same call when its own tool may not be used. */
-function delegated(request: CallRequest, catalog: Catalog): CallRequest {
-  const verdict = catalog.judge(request.subject, request.tool);
-  if (verdict.tool?.delegate === undefined || !isOffered(verdict)) return request;
-  return { ...request, ...delegateOf(verdict.tool, request.args) };
+function delegated(asked: CallRequest, catalog: Catalog): { request: CallRequest; verdict: Verdict } {
+  const verdict = catalog.judge(asked.subject, asked.tool);
+  if (verdict.tool?.delegate === undefined || !isOffered(verdict)) return { request: asked, verdict };
+  const request = { ...asked, ...delegateOf(verdict.tool, asked.args) };
+  return { request, verdict: catalog.judge(request.subject, request.tool) };
 }
 
 /** Without secrets and, for a sandboxed session, without paths that its sandbox hides. */
@@ -300,7 +300,7 @@ function openRecord(request: CallRequest, { journal, clock, mask, log }: CallDep
         log.debug(`${request.tool} ${outcome}`, { caller: request.caller, session: subject.session, ...failure });
       // A full disk must not turn a completed call into a failed one; its start is in the journal.
       await journal
-        .record(entry, { durable })
+        .record(entry, { durable, joinsNext: !durable && request.commitsResult === true })
         .catch((cause: unknown) =>
           log.error("the outcome of a call could not be journaled", { error: cause, tool: entry.tool }),
         );

@@ -14,9 +14,9 @@ const upsert = `INSERT INTO journal (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?,
 
 export function createJournal(sql: Sql, report: ReportDamage): JournalTable {
   return {
-    async record(entry, { durable }) {
+    async record(entry, options) {
       const values = toValues(entry);
-      return sql.write(() => act(upsert, values), { durable });
+      return sql.write(() => act(upsert, values), options);
     },
     list: (query) =>
       sql.read(function* () {
