@@ -1,7 +1,9 @@
 // Ids and secrets from the system's random source.
+import type * as Crypto from "node:crypto";
 
 /** Loaded on use: importing it costs 5 ms, and many commands need neither ids nor hashes. */
-const crypto = () => process.getBuiltinModule("node:crypto");
+let loaded: typeof Crypto | undefined;
+const crypto = (): typeof Crypto => (loaded ??= process.getBuiltinModule("node:crypto"));
 
 export const newId = (): string => crypto().randomUUID();
 

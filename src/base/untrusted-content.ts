@@ -1,16 +1,21 @@
 // Marks untrusted content so that a model can tell it from the owner's text (docs/decisions/0025-untrusted-content-is-marked.md).
-import { newSecret } from "./ids.ts";
+import { newId } from "./ids.ts";
 
-/** Wraps content in a random marker that its author cannot guess; markers and chat-template tokens inside are disarmed. */
-export function wrapUntrusted(content: string, source: string, marker: string = newSecret(6)): string {
-  const label = source.replaceAll(/[^\p{L}\p{N} .:/@_-]/gu, "").slice(0, 120);
+/** Wraps content in a marker that its author cannot guess, 48 random bits; markers and chat-template tokens inside are disarmed. */
+export function wrapUntrusted(content: string, source: string, marker: string = newId().slice(-12)): string {
+  const label = (plainLabel.test(source) ? source : source.replaceAll(/[^\p{L}\p{N} .:/@_-]/gu, "")).slice(0, 120);
   return `<outside ${marker} source="${label}">\n${neutralize(content)}\n</outside ${marker}>`;
 }
 
+/** Most labels; a test of ASCII is much faster than one of all letters. */
+const plainLabel = /^[A-Za-z0-9 .:/@_-]*$/;
+
 /** A visible sign shows that something was changed; a zero-width joiner would be invisible. */
 export function neutralize(content: string): string {
-  return content
-    .toWellFormed()
+  const text = content.toWellFormed();
+  // Without one of these characters no pattern can match.
+  if (!/[<[:]/.test(text)) return text;
+  return text
     .replaceAll(ownMark, "‹$1")
     .replaceAll(templateWords, (word) =>
       word.replaceAll("<", "‹").replaceAll(">", "›").replaceAll("[", "⟦").replaceAll("|", "¦"),

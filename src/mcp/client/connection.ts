@@ -1,6 +1,6 @@
 // One connection to an MCP server for one workspace: opened by the first use, restarted after a crash with back-off.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client, Transport } from "@modelcontextprotocol/client";
+import type { Client, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
 
 import { ToolError } from "../../core/error.ts";
 import { isRecord } from "../../core/record.ts";
@@ -80,7 +80,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   const open = async (): Promise<Open> => {
     if (isClosed) throw new ToolError("mcp.closed", `MCP server ${id} is being stopped`, { hint });
-    await checking;
+    if (checking !== undefined) await checking;
     if (opening !== undefined) return opening;
     const pause = retryAt - clock.ticks();
     if (pause > PATIENCE_MS)
@@ -156,20 +156,17 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 
   const send = async (current: Open, tool: string, args: Record<string, unknown>, call: ToolCall): Promise<unknown> =>
-    current.client.request(
-      { method: "tools/call", params: { name: tool, arguments: args } },
-      {
-        signal: call.signal,
-        timeout: timeoutMs,
-        resetTimeoutOnProgress: true,
-        maxTotalTimeout: Math.max(timeoutMs, MAX_CALL_MS),
-        onprogress: ({ progress, total, message }) => {
-          call.client?.report(progress, total, message);
-          const text = message ?? (total === undefined ? String(progress) : `${progress} of ${total}`);
-          call.progress({ content: [{ type: "text", text: text.slice(0, 1_000) }] });
-        },
+    current.client.request({ method: "tools/call", params: { name: tool, arguments: args } }, unchecked, {
+      signal: call.signal,
+      timeout: timeoutMs,
+      resetTimeoutOnProgress: true,
+      maxTotalTimeout: Math.max(timeoutMs, MAX_CALL_MS),
+      onprogress: ({ progress, total, message }) => {
+        call.client?.report(progress, total, message);
+        const text = message ?? (total === undefined ? String(progress) : `${progress} of ${total}`);
+        call.progress({ content: [{ type: "text", text: text.slice(0, 1_000) }] });
       },
-    );
+    });
 
   return {
     async call(tool, args, call) {
@@ -208,6 +205,11 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
   };
 }
+
+/** `toResult` checks every field that is used; the check of the SDK would take longer than all of ours. */
+const unchecked: StandardSchemaV1<unknown, unknown> = {
+  "~standard": { version: 1, vendor: "openclaw", validate: (value) => ({ value }) },
+};
 
 /** Over HTTP the newest revision is tried first; programs are asked in the form that all of them know. */
 function negotiation(transport: Transport): object {

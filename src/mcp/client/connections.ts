@@ -13,7 +13,7 @@ import { createConnection, type Connection } from "./connection.ts";
 import { createLogin } from "./login.ts";
 import type { Pins } from "./pins.ts";
 import { changesBetween, type RemoteTool } from "./remote-tool.ts";
-import { identityOf, type McpServer } from "./servers.ts";
+import { identityOf, type McpServer, type ServerConfig } from "./servers.ts";
 import { answerServer } from "./server-requests.ts";
 import { StdioTransport } from "./stdio.ts";
 
@@ -33,7 +33,7 @@ export class Connections {
   readonly #deps: McpClientDeps;
   readonly #pins: Pins;
   /** By server and workspace. */
-  readonly #shared = new Map<string, { readonly spec: string; readonly connection: Connection }>();
+  readonly #shared = new Map<string, { readonly config: ServerConfig; readonly connection: Connection }>();
   readonly #open = new Set<Connection>();
   readonly #processes = lazyProcesses();
 
@@ -64,12 +64,12 @@ export class Connections {
   /** One for each server and workspace: what a server may see differs between agents. */
   shared(server: McpServer, workspace: string): Connection {
     const key = `${server.id} ${workspace}`;
-    const spec = JSON.stringify(server.config);
+    const { config } = server;
     const known = this.#shared.get(key);
-    if (known?.spec === spec) return known.connection;
+    if (known !== undefined && isSame(known.config, config)) return known.connection;
     if (known !== undefined) this.#stop(known.connection);
     const connection = this.connect(server, { workspace });
-    this.#shared.set(key, { spec, connection });
+    this.#shared.set(key, { config, connection });
     return connection;
   }
 
@@ -94,6 +94,9 @@ export class Connections {
     connection.close().catch((error: unknown) => this.#deps.log.warn("an MCP server did not stop", { error }));
   }
 }
+
+const isSame = (one: ServerConfig, other: ServerConfig): boolean =>
+  one === other || JSON.stringify(one) === JSON.stringify(other);
 
 /**
  * The first list of a server is approved, with what it adds right after. A changed tool is recorded immediately; one that

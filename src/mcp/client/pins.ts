@@ -38,6 +38,7 @@ export function createPins(stateDir: string): Pins {
   const fileOf = (id: string): string => join(folder, `${id}.json`);
   let writes = 0;
   let looked = { at: -Infinity, changed: 0 };
+  let revision = "";
   const listeners = new Set<() => void>();
   let watcher: FSWatcher | undefined;
   const tell = (): void => {
@@ -50,15 +51,17 @@ export function createPins(stateDir: string): Pins {
     writeFileAtomic(fileOf(id), `${JSON.stringify({ version: 1, identity, ...pinned }, null, 1)}\n`);
     tell();
   };
-  const known = new Map<string, { readonly revision: string; readonly pinned: Pinned | undefined }>();
+  const known = new Map<
+    string,
+    { readonly identity: string; readonly revision: string; readonly pinned: Pinned | undefined }
+  >();
   const pins: Pins = {
     read(id, identity) {
-      const key = `${id} ${identity}`;
-      const revision = pins.revision();
-      const cached = known.get(key);
-      if (cached?.revision === revision) return cached.pinned;
+      const current = pins.revision();
+      const cached = known.get(id);
+      if (cached?.revision === current && cached.identity === identity) return cached.pinned;
       const pinned = parsePinned(readText(fileOf(id)), identity, fileOf(id));
-      known.set(key, { revision, pinned });
+      known.set(id, { identity, revision: current, pinned });
       return pinned;
     },
     approve: (id, identity, tools) => write(id, identity, { tools }),
@@ -77,8 +80,11 @@ export function createPins(stateDir: string): Pins {
     },
     revision() {
       const now = performance.now();
-      if (now - looked.at > LOOK_EVERY_MS) looked = { at: now, changed: changedAt(folder) };
-      return `${writes} ${looked.changed}`;
+      if (now - looked.at > LOOK_EVERY_MS) {
+        looked = { at: now, changed: changedAt(folder) };
+        revision = `${writes} ${looked.changed}`;
+      }
+      return revision;
     },
     follow(listener) {
       listeners.add(listener);

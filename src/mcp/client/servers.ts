@@ -16,9 +16,16 @@ export function allServers({ mcp }: Config): McpServer[] {
   return Object.entries(mcp?.servers ?? {}).map(([id, config]) => ({ id, config, problem: problemOf(id, config) }));
 }
 
-export function usedServers(config: Config): McpServer[] {
-  return allServers(config).filter(({ problem }) => problem === undefined);
+/** Asked for with every tool call, so the answer is kept as long as the config. */
+export function usedServers(config: Config): readonly McpServer[] {
+  const known = used.get(config);
+  if (known !== undefined) return known;
+  const servers = allServers(config).filter(({ problem }) => problem === undefined);
+  used.set(config, servers);
+  return servers;
 }
+
+const used = new WeakMap<Config, readonly McpServer[]>();
 
 function problemOf(id: string, { enabled = true }: ServerConfig): string | undefined {
   if (!enabled) return "disabled";

@@ -122,7 +122,8 @@ export class StdioTransport implements Transport {
       return this.#kill(`sent more than ${MAX_UNASKED_BYTES / 1e6} MB without an answer`);
     let rest = chunk;
     for (let at = rest.indexOf(10); at !== -1; at = rest.indexOf(10)) {
-      const line = Buffer.concat([...this.#parts, rest.subarray(0, at)]);
+      const end = rest.subarray(0, at);
+      const line = this.#parts.length === 0 ? end : Buffer.concat([...this.#parts, end]);
       this.#parts = [];
       this.#partBytes = 0;
       rest = rest.subarray(at + 1);
