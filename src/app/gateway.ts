@@ -210,6 +210,7 @@ async function openContext(
     store,
     storeFile,
     storeProblem: () => runtime.storeChecks.problem(),
+    mcpCautions: runtime.mcpCautions,
     catalog,
     callTool,
     guard: runtime.guard,

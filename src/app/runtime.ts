@@ -37,6 +37,7 @@ import { createCallTool, createRecallTool, type CallTool, type RecallTool } from
 import type { Catalog } from "../tool/catalog.ts";
 import type { Subject } from "../tool/subject.ts";
 import { createMcpClient } from "../mcp/client/client.ts";
+import { pendingChanges, type PendingChange } from "../mcp/client/pending-changes.ts";
 import { openCatalog, type PluginToolSets } from "./catalog.ts";
 import { openExec, type OpenExec } from "./exec.ts";
 import { createLateServices, type LateServices } from "../tool/gateway-services.ts";
@@ -69,6 +70,8 @@ export interface Runtime {
   /** The browsers of this machine only. */
   readonly hostBrowser: LazyBrowser;
   readonly catalog: Catalog;
+  /** One for each MCP server whose tools changed since they were approved. */
+  readonly mcpCautions: () => readonly PendingChange[];
   readonly callTool: CallTool;
   readonly recallTool: RecallTool;
   close(): Promise<void>;
@@ -226,6 +229,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     browser,
     hostBrowser,
     catalog,
+    mcpCautions: () => pendingChanges(config(), mcp.pins),
     callTool,
     recallTool,
     async close() {

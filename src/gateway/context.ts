@@ -19,6 +19,7 @@ import type { Undo } from "../tool/undo/undo.ts";
 import type { DeviceRegistry } from "./devices.ts";
 import type { Hub } from "./hub.ts";
 import type { Nodes } from "../node/nodes.ts";
+import type { Caution } from "../protocol/methods/system.ts";
 import type { Presence } from "./presence.ts";
 import type { PresenceEvents } from "./presence-events.ts";
 
@@ -71,5 +72,7 @@ export interface GatewayContext {
   /** Why the config on disk is not the one in force, when it is not. */
   readonly configProblem?: () => string | undefined;
   /** A caution about the approvals file: it is missing, or cannot be read. */
-  readonly approvalsCaution?: () => { readonly text: string; readonly fix: string } | undefined;
+  readonly approvalsCaution?: () => Caution | undefined;
+  /** One for each MCP server whose tools changed since they were approved. */
+  readonly mcpCautions?: () => readonly Caution[];
 }

@@ -68,6 +68,7 @@ export function createHealthReporter(
     sandbox: sandboxNow(context),
     ...troubleOf(context),
     ...approvalsOf(context),
+    ...mcpOf(context),
     ...storeProblemOf(context),
     agents: cache.last().byAgent.map(({ agentId, count, recent }) => ({
       agentId,
@@ -210,6 +211,11 @@ function troubleOf({ configProblem, mask }: GatewayContext): Pick<Health, "troub
 function approvalsOf({ approvalsCaution }: GatewayContext): Pick<Health, "approvals"> {
   const caution = approvalsCaution?.();
   return caution === undefined ? {} : { approvals: { caution } };
+}
+
+function mcpOf({ mcpCautions }: GatewayContext): Pick<Health, "mcp"> {
+  const cautions = mcpCautions?.() ?? [];
+  return cautions.length === 0 ? {} : { mcp: { cautions } };
 }
 
 function storeProblemOf({ storeProblem, mask }: GatewayContext): Pick<Health, "store"> {

@@ -63,6 +63,8 @@ export interface Health {
   readonly trouble?: string;
   /** Present when the approvals file is missing or unreadable. */
   readonly approvals?: { readonly caution: Caution };
+  /** MCP servers whose tools changed since they were approved; absent when there are none. */
+  readonly mcp?: { readonly cautions: readonly Caution[] };
   /** Present when the store is damaged or its disk is full. */
   readonly store?: { readonly ok: false; readonly problem: string };
   /** With `probe` only. */

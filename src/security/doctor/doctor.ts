@@ -9,6 +9,7 @@ import { fileModes } from "./file-modes.ts";
 import { gateway } from "./gateway.ts";
 import { guard } from "./guard.ts";
 import { hooks } from "./hooks.ts";
+import { mcp } from "./mcp.ts";
 import { node } from "./node.ts";
 import { sandbox } from "./sandbox.ts";
 import { secret } from "./secret.ts";
@@ -28,6 +29,7 @@ const checks: readonly Check[] = [
   approvals,
   guard,
   hooks,
+  mcp,
   security,
   store,
   gateway,

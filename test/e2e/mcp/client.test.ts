@@ -188,6 +188,21 @@ test("a changed description is not used until the owner approves it again", asyn
     assert.equal((await runtime.call("fake__added")).error?.code, "tool.unknown");
     const listed = await openclaw(home, ["mcp", "list"]);
     assert.match(listed.stdout, /fake\s+changed: openclaw mcp approve fake/);
+    const doctor = await openclaw(home, ["doctor", "--json"]);
+    const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string }[] };
+    assert.deepEqual(
+      findings.filter(({ check }) => check === "MCP servers"),
+      [
+        {
+          check: "MCP servers",
+          level: "warn",
+          message:
+            "MCP server fake changed its tools since you approved them: changed echo; new added. Agents use changed and new tools after you approve them.",
+          hint: "openclaw mcp approve fake",
+          repairable: false,
+        },
+      ],
+    );
     const tested = await openclaw(home, ["mcp", "test", "fake"]);
     assert.equal(tested.code, 1);
     assert.match(tested.stderr, /Changed: echo/);
@@ -195,6 +210,7 @@ test("a changed description is not used until the owner approves it again", asyn
     assert.equal(approved.code, 0, approved.stderr);
     assert.deepEqual(JSON.parse(approved.stdout).changes, { added: ["added"], changed: ["echo"], removed: [] });
     assert.ok((await runtime.call("fake__echo", { text: "after" })).ok);
+    assert.match((await openclaw(home, ["doctor"])).stdout, /ok +MCP servers +\d configured, no changed tools/);
     assert.match(INJECTION, /Ignore/);
   } finally {
     rmSync(changedFile, { force: true });

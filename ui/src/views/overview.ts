@@ -42,13 +42,15 @@ export class OverviewView extends LightElement {
   protected override render(): TemplateResult {
     const { hello, helloAtMs, health, presence, deviceId } = this.#state.value;
     const now = Date.now();
-    const caution = health?.sandbox?.caution ?? this.#probed.value?.sandbox?.caution;
+    const probed = this.#probed.value;
+    const caution = health?.sandbox?.caution ?? probed?.sandbox?.caution;
+    const { mcp } = (probed !== undefined && probed.ts > (health?.ts ?? 0) ? probed : health) ?? {};
     return html`
       <h1>Overview</h1>
       ${health?.trouble === undefined ? nothing : drawCaution(describeConfigProblem(health.trouble))}
       ${health?.approvals === undefined ? nothing : drawCaution(health.approvals.caution)}
       ${health?.store === undefined ? nothing : drawCaution({ text: health.store.problem, fix: "openclaw doctor" })}
-      ${caution === undefined ? nothing : drawCaution(caution)}
+      ${caution === undefined ? nothing : drawCaution(caution)} ${mcp?.cautions.map(drawCaution) ?? nothing}
       <div class="cards">
         ${health === undefined ? nothing : drawHealth(health, now)}
         ${hello === undefined ? nothing : drawGateway(hello, now - helloAtMs)} ${drawPresence(presence, deviceId, now)}
