@@ -98,6 +98,13 @@ test("falls back to the next image model, and lists every failure when all fail"
   assert.match(error.message, /fake\/eyes: .*fake\/spare: /s);
 });
 
+test("image is required", async () => {
+  const { ok, error } = await image({ prompt: "What is it?" });
+  assert.equal(ok, false);
+  assert.match(error.message, /missing "image"/);
+  assert.equal(asked.length, 0);
+});
+
 test("takes file: and data: URLs, and scales a large picture down to maxBytesMb", async () => {
   const noise = await png(700, 500, true);
   writeFileSync(join(workspace, "large.png"), noise);

@@ -60,6 +60,12 @@ test("maxChars is limited by tools.web.fetch.maxCharsCap", async () => {
   assert.equal(usual["length"], 30_000);
 });
 
+test("url is required", async () => {
+  const { ok, error } = await ground.call("web_fetch", { extractMode: "text" });
+  assert.deepEqual([ok, error?.code], [false, "tool.bad-arguments"]);
+  assert.match(error?.message ?? "", /missing "url"/);
+});
+
 test("responses are cached and say so", async () => {
   ground.web.page("/cached", article(story));
   const first = await ground.fetch("/cached");

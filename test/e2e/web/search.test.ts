@@ -73,6 +73,12 @@ test("searches the web with the Brave Search API: query is enough", async () => 
   assert.match(text, /https:\/\/example\.com\/0/);
 });
 
+test("query is required", async () => {
+  const { ok, error } = await search({ count: 3 });
+  assert.deepEqual([ok, error?.code], [false, "tool.bad-arguments"]);
+  assert.match(error?.message ?? "", /missing "query"/);
+});
+
 test("count is 1 to 10 and by default tools.web.search.maxResults", async () => {
   const sent = async (args: object): Promise<string | null> => {
     await search(args);
