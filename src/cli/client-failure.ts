@@ -1,6 +1,7 @@
 // Failures between a command and a gateway, each with a message and a hint.
 import { errnoOf, OpenClawError } from "../core/error.ts";
 import type { WireError } from "../protocol/frame.ts";
+import { readRefusal, type SecretKind } from "../protocol/refusal.ts";
 import type { Target } from "./target.ts";
 
 const absent: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "EAI_AGAIN"]);
@@ -67,15 +68,23 @@ export function refusedConnect(
   target: Target,
   { usedDeviceToken }: { readonly usedDeviceToken: boolean },
 ): OpenClawError {
-  const { code, message, details } = error;
-  if (code === "NOT_PAIRED" && /pairing required/.test(message)) return notPaired(details, target);
-  if (/mismatch/.test(message) && /token|password/.test(message)) return wrongSecret(message, target, usedDeviceToken);
-  if (/missing|identity required/.test(message)) return missingSecret(message, target);
-  if (/protocol mismatch/.test(message)) {
-    return new OpenClawError("gateway.protocol", "the gateway uses another version of the protocol than this command", {
-      hint: "install the same version on both sides",
-      details,
-    });
+  const { message, details } = error;
+  const refusal = readRefusal(error);
+  switch (refusal.kind) {
+    case "pairing-required":
+      return notPaired(refusal.requestId, details, target);
+    case "secret-mismatch":
+      return wrongSecret(refusal.secret, target, usedDeviceToken);
+    case "secret-missing":
+      return missingSecret(refusal.secret, target);
+    case "identity-required":
+      return missingSecret("token", target);
+    case "protocol-mismatch":
+      return new OpenClawError(
+        "gateway.protocol",
+        "the gateway uses another version of the protocol than this command",
+        { hint: "install the same version on both sides", details },
+      );
   }
   return new OpenClawError("gateway.refused", `the gateway refused the connection: ${message}`, {
     hint: "openclaw logs on the machine of the gateway",
@@ -83,9 +92,7 @@ export function refusedConnect(
   });
 }
 
-function notPaired(details: unknown, target: Target): OpenClawError {
-  const id =
-    typeof details === "object" && details !== null && "requestId" in details ? String(details.requestId) : undefined;
+function notPaired(id: string | undefined, details: unknown, target: Target): OpenClawError {
   return new OpenClawError(
     "gateway.not-paired",
     `this device is not paired with the gateway at ${target.url}${id === undefined ? "" : ` (request ${id})`}`,
@@ -96,8 +103,7 @@ function notPaired(details: unknown, target: Target): OpenClawError {
   );
 }
 
-function wrongSecret(message: string, target: Target, usedDeviceToken: boolean): OpenClawError {
-  const kind = message.includes("password") ? "password" : "token";
+function wrongSecret(kind: SecretKind, target: Target, usedDeviceToken: boolean): OpenClawError {
   const hints: Readonly<Record<string, string>> = {
     "--url": `pass the ${kind} that gateway has in gateway.auth.${kind}`,
     "gateway.remote.url": `openclaw config set gateway.remote.${kind} <the gateway.auth.${kind} of that gateway>`,
@@ -113,8 +119,7 @@ function wrongSecret(message: string, target: Target, usedDeviceToken: boolean):
   );
 }
 
-function missingSecret(message: string, target: Target): OpenClawError {
-  const kind = message.includes("password") ? "password" : "token";
+function missingSecret(kind: SecretKind, target: Target): OpenClawError {
   const key = target.from === "gateway.remote.url" ? `gateway.remote.${kind}` : `gateway.auth.${kind}`;
   return new OpenClawError(
     "gateway.unauthorized",
@@ -126,16 +131,18 @@ function missingSecret(message: string, target: Target): OpenClawError {
 }
 
 /** Turns an error response into an error with the gateway's own code and hint, where it has them. */
-export function toCallError({ code, message, details }: WireError, method: string): OpenClawError {
+export function toCallError(error: WireError, method: string): OpenClawError {
+  const { code, message, details } = error;
   const facts = typeof details === "object" && details !== null ? (details as { code?: unknown; hint?: unknown }) : {};
   const own = typeof facts.code === "string" ? facts.code : `gateway.${code.toLowerCase().replaceAll("_", "-")}`;
-  const hint = typeof facts.hint === "string" ? facts.hint : hintFor(message, method);
+  const hint = typeof facts.hint === "string" ? facts.hint : hintFor(error, method);
   return new OpenClawError(own, message, { ...(hint === undefined ? {} : { hint }), details });
 }
 
-function hintFor(message: string, method: string): string | undefined {
-  if (message.startsWith("unknown method")) return "list the methods with: openclaw status --all --json";
-  if (message.startsWith("missing scope")) return `pair this device again with more scopes, which ${method} needs`;
+function hintFor(error: WireError, method: string): string | undefined {
+  const { kind } = readRefusal(error);
+  if (kind === "unknown-method") return "list the methods with: openclaw status --all --json";
+  if (kind === "missing-scope") return `pair this device again with more scopes, which ${method} needs`;
   return undefined;
 }
 

@@ -6,6 +6,7 @@ import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
 import type { RequestFrame, WireError } from "../protocol/frame.ts";
 import type { Method } from "../protocol/method.ts";
+import { refusalTexts } from "../protocol/refusal.ts";
 import { holdsScope } from "../protocol/scope.ts";
 import { errorFrame, okFrame, type Client } from "./client.ts";
 import { PreparedJson } from "./frame-bytes.ts";
@@ -122,8 +123,8 @@ function admit(entry: Served | undefined, frame: RequestFrame, client: Client): 
   const needs = entry?.method.needs;
   if (client.role === "node" ? needs !== undefined && needs !== "node" : needs === "node")
     throw invalid(`unauthorized role: ${client.role}`);
-  if (entry === undefined || needs === undefined) throw invalid(`unknown method: ${frame.method.slice(0, 80)}`);
-  if (needs !== "node" && !holdsScope(client.scopes, needs)) throw invalid(`missing scope: ${needs}`);
+  if (entry === undefined || needs === undefined) throw invalid(refusalTexts.unknownMethod(frame.method.slice(0, 80)));
+  if (needs !== "node" && !holdsScope(client.scopes, needs)) throw invalid(refusalTexts.missingScope(needs));
   return entry;
 }
 

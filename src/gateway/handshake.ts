@@ -5,6 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { Lru } from "../base/lru.ts";
 import { isBrowserClient, type ConnectParams, type IssuedToken } from "../protocol/connect.ts";
 import { CLOSE, PROTOCOL_VERSION, type WireError } from "../protocol/frame.ts";
+import { refusalTexts } from "../protocol/refusal.ts";
 import { signedText } from "../protocol/signature.ts";
 import { coversScopes, isScope, type Role } from "../protocol/scope.ts";
 import type { NodeAbilities } from "../protocol/methods/devices.ts";
@@ -51,7 +52,10 @@ export async function judgeConnect(
   deps: HandshakeDeps,
 ): Promise<Admitted | Refused> {
   if (params.minProtocol > PROTOCOL_VERSION || params.maxProtocol < PROTOCOL_VERSION) {
-    return refuse("protocol mismatch", { details: { expectedProtocol: PROTOCOL_VERSION }, closeCode: CLOSE.protocol });
+    return refuse(refusalTexts.protocolMismatch, {
+      details: { expectedProtocol: PROTOCOL_VERSION },
+      closeCode: CLOSE.protocol,
+    });
   }
   const role = params.role ?? "operator";
   if (role !== "operator" && role !== "node") return refuse("invalid role");
@@ -138,7 +142,7 @@ async function checkSecret(
   const cap = params.device === undefined || auth?.token === undefined ? undefined : deps.devices.spendCode(auth.token);
   if (cap !== undefined) return { ok: true, by: "code", scopes: cap };
   if (given === undefined && params.device === undefined)
-    return refuse("device identity required", { code: "NOT_PAIRED" });
+    return refuse(refusalTexts.identityRequired, { code: "NOT_PAIRED" });
   if (given === undefined) return refuse(missing(secret.mode, params));
   const verdict = await deps.throttle.check({
     caller: known === undefined ? callerOf(peer) : callerOfDevice(known.deviceId),
@@ -147,7 +151,7 @@ async function checkSecret(
   });
   if (verdict.ok) return { ok: true, by: "secret" };
   if (verdict.waitMs === 0) return refuse(mismatch(secret.mode, params));
-  return refuse(`unauthorized: too many failed attempts, wait ${Math.ceil(verdict.waitMs / 1000)} s`, {
+  return refuse(refusalTexts.throttled(Math.ceil(verdict.waitMs / 1000)), {
     retryAfterMs: verdict.waitMs,
   });
 }
@@ -164,7 +168,7 @@ async function checkPairing(
   if (params.device === undefined) {
     // The shared secret alone identifies the owner only on this machine; elsewhere a device must be paired first.
     if (role === "node" || isBrowserClient(params.client.id) || !peer.local)
-      return refuse("device identity required", { code: "NOT_PAIRED" });
+      return refuse(refusalTexts.identityRequired, { code: "NOT_PAIRED" });
     return { ok: true, role, scopes: wanted, deviceId: undefined, issued: undefined };
   }
   if (known !== undefined && known.roles.includes(role) && coversScopes(known.scopes, wanted)) {
@@ -190,7 +194,7 @@ async function checkPairing(
   }
   const { request, created } = await deps.devices.request(applicant);
   return {
-    ...refuse("pairing required", { code: "NOT_PAIRED", details: { requestId: request.requestId } }),
+    ...refuse(refusalTexts.pairingRequired, { code: "NOT_PAIRED", details: { requestId: request.requestId } }),
     ...(created ? { opened: request } : {}),
   };
 }
@@ -229,11 +233,11 @@ async function withAbilities(
 }
 
 function missing(mode: "token" | "password", params: ConnectParams): string {
-  return `unauthorized: gateway ${mode} missing (${advice(mode, params)})`;
+  return refusalTexts.secret(mode, "missing", advice(mode, params));
 }
 
 function mismatch(mode: "token" | "password", params: ConnectParams): string {
-  return `unauthorized: gateway ${mode} mismatch (${advice(mode, params)})`;
+  return refusalTexts.secret(mode, "mismatch", advice(mode, params));
 }
 
 /** Published clients show this text to people. */

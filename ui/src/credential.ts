@@ -1,5 +1,6 @@
 // Decides which secret to present next and what a rejection means for it; credential-store.ts stores them.
 import type { WireError } from "../../src/protocol/frame.ts";
+import { readRefusal } from "../../src/protocol/refusal.ts";
 
 /** The secrets this browser has; each can be missing. */
 export interface Secrets {
@@ -61,8 +62,9 @@ export function afterRefusal(
   return { secrets: left, step: { next: nextCredential(left).kind === "none" ? "ask" : "again" } };
 }
 
-function isSecretFault({ message }: WireError<string>): boolean {
-  return /unauthori[sz]ed|(token|password|code).*(mismatch|missing|invalid|expired|used)/i.test(message);
+function isSecretFault(failure: WireError<string>): boolean {
+  const { kind } = readRefusal(failure);
+  return kind === "secret-missing" || kind === "secret-mismatch";
 }
 
 function without(secrets: Secrets, kind: Kind): Secrets {

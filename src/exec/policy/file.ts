@@ -6,6 +6,7 @@ import { isRecord } from "../../core/record.ts";
 import { checker, describeIssues } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import { ApprovalsFileSchema, type ApprovalsFile, type ApprovalsSnapshot } from "../../protocol/methods/approvals.ts";
+import { refusalTexts } from "../../protocol/refusal.ts";
 import { writeFileAtomic } from "../../base/atomic-file.ts";
 import { newId, newSecret, sha256 } from "../../base/ids.ts";
 import { whileLocked } from "../../base/lock.ts";
@@ -80,10 +81,7 @@ export function writeLocked(state: string, next: ApprovalsFile, baseHash: string
     );
   }
   if (current.exists && baseHash !== current.hash) {
-    throw new OpenClawError(
-      "wire.invalid-request",
-      "exec approvals changed since last load; re-run exec.approvals.get and retry",
-    );
+    throw new OpenClawError("wire.invalid-request", refusalTexts.stale("exec approvals", "exec.approvals.get"));
   }
   rejectMisspelled(next, (message) => new OpenClawError("wire.invalid-request", message));
   const socket = {

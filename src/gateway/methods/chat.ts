@@ -3,6 +3,7 @@ import { parseThinkingLevel, thinkingLevels, type ThinkingLevel } from "../../co
 import { OpenClawError } from "../../core/error.ts";
 import { parseSessionKey, type SessionKey } from "../../core/names.ts";
 import type { RunOutcome } from "../../core/event.ts";
+import { refusalTexts } from "../../protocol/refusal.ts";
 import * as methods from "../../protocol/methods/chat.ts";
 import type { Agents } from "../../agent/agent.ts";
 import type { TurnRequest } from "../../session/turns.ts";
@@ -53,7 +54,9 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
     }),
     serve(methods.agent)(async (params, client) => {
       if (params.extraSystemPrompt !== undefined && !holdsScope(client.scopes, "operator.admin"))
-        throw invalid("missing scope: operator.admin (extraSystemPrompt changes the instructions of the agent)");
+        throw invalid(
+          refusalTexts.missingScope("operator.admin (extraSystemPrompt changes the instructions of the agent)"),
+        );
       const sessionKey = await sessionFor(params);
       await requireSend(store.sessions, sessionKey, context.config());
       if (params.label !== undefined) await setLabel(sessionKey, params.label);

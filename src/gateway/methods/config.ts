@@ -1,6 +1,7 @@
 // Reads the config with secrets redacted, and changes it with a base hash, validation and a restart.
 import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/config.ts";
+import { refusalTexts } from "../../protocol/refusal.ts";
 import type { RestartPlan } from "../../admin/restarts.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { subjectOf } from "../../tool/subject.ts";
@@ -86,8 +87,7 @@ function requireHash(context: GatewayContext, baseHash: string | undefined): voi
   if (!exists) return;
   if (baseHash === undefined)
     throw new OpenClawError("wire.invalid-request", "config base hash required; re-run config.get and retry");
-  if (baseHash !== hash)
-    throw new OpenClawError("wire.invalid-request", "config changed since last load; re-run config.get and retry");
+  if (baseHash !== hash) throw new OpenClawError("wire.invalid-request", refusalTexts.stale("config", "config.get"));
 }
 
 type Note = Pick<RestartPlan, "message" | "session">;

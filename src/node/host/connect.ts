@@ -2,6 +2,7 @@
 import { OpenClawError } from "../../core/error.ts";
 import { connectRequest, type Signer } from "../../protocol/connect-request.ts";
 import { WIRE_LIMITS, type WireError } from "../../protocol/frame.ts";
+import { readRefusal } from "../../protocol/refusal.ts";
 
 import { systemClock } from "../../base/clock.ts";
 import { readVersion } from "../../base/version.ts";
@@ -90,14 +91,12 @@ function helloOf(payload: unknown): Hello {
   };
 }
 
-function refusalOf({ code, message, details }: WireError, { state, secret }: ConnectFacts): Refusal {
-  if (code === "NOT_PAIRED" && message.includes("pairing required")) {
-    const id =
-      typeof details === "object" && details !== null && "requestId" in details ? details.requestId : undefined;
-    return { kind: "pairing", requestId: typeof id === "string" ? id : undefined };
-  }
-  if (message.includes("too many failed attempts") || code === "UNAVAILABLE") return { kind: "later", why: message };
-  const isAboutSecret = message.startsWith("unauthorized");
+function refusalOf(refused: WireError, { state, secret }: ConnectFacts): Refusal {
+  const { code, message } = refused;
+  const refusal = readRefusal(refused);
+  if (refusal.kind === "pairing-required") return { kind: "pairing", requestId: refusal.requestId };
+  if (refusal.kind === "throttled" || code === "UNAVAILABLE") return { kind: "later", why: message };
+  const isAboutSecret = refusal.kind === "secret-missing" || refusal.kind === "secret-mismatch";
   if (isAboutSecret && state.token !== undefined) return { kind: "own-token" };
   const hint = isAboutSecret
     ? "set OPENCLAW_GATEWAY_TOKEN to the gateway.auth.token of that gateway, or pass it with --token"

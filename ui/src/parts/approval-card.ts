@@ -2,7 +2,9 @@
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { ApprovalDecision } from "../../../src/protocol/approval.ts";
+import { OpenClawError } from "../../../src/core/error.ts";
 import type { App } from "../app.ts";
+import { textOf } from "../credential.ts";
 import { dropApproval } from "../approvals.ts";
 import { Watch, type PageState, type PendingApproval } from "../state.ts";
 import { formatCount, formatDuration } from "../format.ts";
@@ -201,7 +203,7 @@ function timeLeft({ endsAtMs }: PendingApproval): string {
 }
 
 function isUnknown(error: unknown): boolean {
-  return error instanceof Error && error.message === "unknown approval id";
+  return error instanceof OpenClawError && textOf(error.details, "code") === "approval.unknown";
 }
 
 customElements.define("approval-card", ApprovalCard);

@@ -1,6 +1,8 @@
 // The page before pairing: how to connect this browser, and why a connection was rejected.
 import { html, nothing, type TemplateResult } from "lit";
 
+import type { WireError } from "../../../src/protocol/frame.ts";
+import { readRefusal } from "../../../src/protocol/refusal.ts";
 import type { App } from "../app.ts";
 import { LightElement } from "../parts/light-element.ts";
 import { Watch, type Connection, type PageState } from "../state.ts";
@@ -74,12 +76,13 @@ export class PairView extends LightElement {
   }
 
   #drawAsk({ failure, used }: Extract<Connection, { phase: "refused" }>): TemplateResult {
-    const isPassword = /password/i.test(failure.message);
+    const refusal = readRefusal(failure);
+    const isPassword = "secret" in refusal && refusal.secret === "password";
     const what = isPassword ? "password" : "token";
     return html`
       <h1>Connect this browser</h1>
-      ${used === "none" ? nothing : html`<p class="note bad" role="alert">${describeRefusal(used, failure.message)}</p>`}
-      ${used === "none" && !/missing/i.test(failure.message) ? html`<p class="note bad" role="alert">The gateway answered: ${failure.message}</p>` : nothing}
+      ${used === "none" ? nothing : html`<p class="note bad" role="alert">${describeRefusal(used, failure)}</p>`}
+      ${used === "none" && refusal.kind !== "secret-missing" ? html`<p class="note bad" role="alert">The gateway answered: ${failure.message}</p>` : nothing}
       <section>
         <h2>With a link</h2>
         <p>Run this on the gateway's machine and open the link it prints. Each link works once.</p>
@@ -123,8 +126,9 @@ export class PairView extends LightElement {
   }
 }
 
-function describeRefusal(used: string, message: string): string {
-  if (!/mismatch|unauthori[sz]ed/i.test(message)) return `The gateway answered: ${message}`;
+function describeRefusal(used: string, failure: WireError<string>): string {
+  const { kind } = readRefusal(failure);
+  if (kind !== "secret-mismatch" && kind !== "secret-missing") return `The gateway answered: ${failure.message}`;
   if (used === "link") return "This link was already used or has expired. Create a new one.";
   if (used === "device") return "This browser is no longer paired. Connect it again.";
   return `The gateway rejected this ${used}.`;
