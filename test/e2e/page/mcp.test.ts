@@ -21,21 +21,18 @@ describe("MCP servers on the page", { skip: noBrowser }, () => {
   test("Overview names a server that changed its tools and the command to approve them, until they are approved", async (t) => {
     const home = tempHome();
     const changedFile = join(home, "changed");
-    const { gateway, call, close } = await startMcpGateway(
-      { fake: fakeStdio({ env: { FAKE_CHANGED: changedFile } }) },
-      { home },
-    );
-    t.after(close);
+    const runtime = await startMcpGateway({ fake: fakeStdio({ env: { FAKE_CHANGED: changedFile } }) }, { home });
+    t.after(() => runtime.close());
     const approve = async (): Promise<void> => {
       const { code, stderr } = await openclaw(home, ["mcp", "approve", "fake", "--yes"]);
       assert.equal(code, 0, stderr);
     };
     await approve();
-    assert.ok((await call("fake__echo", { text: "before" })).ok);
-    const { page, pageErrors, context } = await openLinked(browser, gateway, { viewport: phone });
+    assert.ok((await runtime.call("fake__echo", { text: "before" })).ok);
+    const { page, pageErrors, context } = await openLinked(browser, runtime.gateway, { viewport: phone });
     const note = page.getByRole("note", { name: "Caution" }).filter({ hasText: "MCP server" });
     const openOverview = async (): Promise<void> => {
-      await page.goto(`${gateway.url}/#/overview`);
+      await page.goto(`${runtime.gateway.url}/#/overview`);
       await page.reload();
       await page.getByText("Healthy", { exact: true }).waitFor();
     };
@@ -43,9 +40,9 @@ describe("MCP servers on the page", { skip: noBrowser }, () => {
     assert.equal(await note.count(), 0);
 
     writeFileSync(changedFile, "");
-    await call("fake__changed");
-    await call("fake__die");
-    assert.equal((await call("fake__echo", { text: "x" })).ok, false);
+    await runtime.call("fake__changed");
+    await runtime.call("fake__die");
+    assert.equal((await runtime.call("fake__echo", { text: "x" })).ok, false);
     await openOverview();
     await note.waitFor();
     assert.match(
