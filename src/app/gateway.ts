@@ -37,6 +37,7 @@ import { sharedSecret } from "../gateway/secret.ts";
 import { createVoiceWake, type VoiceWake } from "../gateway/voice-wake.ts";
 import { openBrowserControl } from "../gateway/http/browser-control.ts";
 import { openGateway, type Gateway } from "../gateway/server.ts";
+import { announceLater } from "../gateway/discovery/lazy.ts";
 import type { McpRegistry } from "../mcp/server/registry.ts";
 import { listWarnings } from "../tool/policy/warnings.ts";
 import { universeOf } from "../tool/policy/universe.ts";
@@ -80,12 +81,13 @@ export async function openGatewayOver(
   let gateway: Gateway | undefined;
   let reload: ConfigReload | undefined;
   let control: ReturnType<typeof openBrowserControl> | undefined;
+  let announcement: ReturnType<typeof announceLater> | undefined;
   const timers: NodeJS.Timeout[] = [];
   const close = async (reason: Parameters<Gateway["close"]>[0]): Promise<void> => {
     reload?.close();
     for (const timer of timers) clearTimeout(timer);
     await closeParts(parts);
-    await Promise.all([gateway?.close(reason), control?.close()]);
+    await Promise.all([gateway?.close(reason), control?.close(), announcement?.close()]);
   };
   try {
     gateway = await openGateway({
@@ -121,6 +123,7 @@ export async function openGatewayOver(
     context.followConfig(() => {
       runtime.hostBrowser.reload().catch((error: unknown) => log.warn(`browser config: ${String(error)}`));
     });
+    announcement = announceLater(config, { env, log: log.child("mdns"), binding, port: gateway.port });
     return { gateway, context, close };
   } catch (error) {
     // A start that failed leaves no port, run or timer behind.

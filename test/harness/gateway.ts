@@ -115,7 +115,8 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<TestGateway>
   const [program = process.execPath, ...words] = [...(plan.under ?? []), ...line];
   const child = spawn(program, words, {
     cwd: home,
-    env: { PATH: process.env["PATH"], HOME: home, NO_COLOR: "1", ...plan.env },
+    // Tests send nothing to the network of this machine.
+    env: { PATH: process.env["PATH"], HOME: home, NO_COLOR: "1", OPENCLAW_DISABLE_BONJOUR: "1", ...plan.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   started.add(child);

@@ -110,6 +110,11 @@ export const entries: readonly Entry[] = [
     "Call one method of the running gateway and print the result.",
     () => import("./gateway-call.ts"),
   ),
+  row(
+    "gateway discover",
+    "List the gateways that announce themselves on the local network.",
+    () => import("./gateway-discover.ts"),
+  ),
   row("gateway health", "Show the health of the gateway (same as openclaw health).", () => import("./health.ts")),
   row("gateway probe", "Check which configured gateways answer, here and remote.", () => import("./gateway-probe.ts")),
   row("gateway restart", "Restart the running gateway in place.", () => import("./gateway-restart.ts")),
