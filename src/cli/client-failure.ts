@@ -85,11 +85,12 @@ export function refusedConnect(
         "the gateway uses another version of the protocol than this command",
         { hint: "install the same version on both sides", details },
       );
+    default:
+      return new OpenClawError("gateway.refused", `the gateway refused the connection: ${message}`, {
+        hint: "openclaw logs on the machine of the gateway",
+        details,
+      });
   }
-  return new OpenClawError("gateway.refused", `the gateway refused the connection: ${message}`, {
-    hint: "openclaw logs on the machine of the gateway",
-    details,
-  });
 }
 
 function notPaired(id: string | undefined, details: unknown, target: Target): OpenClawError {
