@@ -28,7 +28,8 @@ export async function benchMcpClient(): Promise<Row[]> {
 /**
  * The time from the call to its result, in this process, without HTTP on either side. Ours decides policy, checks arguments
  * and the approved description, bounds, redacts and marks the result, and hands the journal entry to the store, which commits
- * it with the result of the call. One of each in turn, so that both meet the same machine; each has a process of the same server.
+ * it with the next write: in a turn the result of the call, here nothing, so that the commit is not in the figure. One of each in
+ * turn, so that both meet the same machine; each has a process of the same server.
  */
 export async function benchCall(): Promise<Row[]> {
   const home = mkdtempSync(join(tmpdir(), "openclaw-bench-"));
