@@ -3,14 +3,18 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
 import type { Env } from "../base/paths.ts";
+import { defaultBrowser, type BrowserKind } from "./default-browser.ts";
 import { browserError } from "./errors.ts";
 
 export interface BrowserProgram {
-  readonly kind: "custom" | "chrome" | "brave" | "edge" | "chromium" | "canary";
+  readonly kind: "custom" | BrowserKind;
   readonly path: string;
 }
 
-/** `executablePath` must exist when it is set. Undefined when no browser is installed. */
+/**
+ * `executablePath` must exist when it is set. Of several installed browsers the default one of the operating system
+ * comes first. Undefined when no browser is installed.
+ */
 export function findProgram(env: Env, executablePath: string | undefined): BrowserProgram | undefined {
   if (executablePath !== undefined) {
     if (!isExecutable(executablePath))
@@ -19,12 +23,13 @@ export function findProgram(env: Env, executablePath: string | undefined): Brows
       });
     return { kind: "custom", path: executablePath };
   }
-  for (const [kind, names] of candidates(process.platform, env))
-    for (const name of names) {
-      const path = name.includes("/") || name.includes("\\") ? name : onPath(name, env);
-      if (path !== undefined && isExecutable(path)) return { kind, path };
-    }
-  return undefined;
+  const installed = candidates(process.platform, env).flatMap(([kind, names]) => {
+    const path = names.map((name) => (/[/\\]/.test(name) ? name : onPath(name, env))).find(isProgram);
+    return path === undefined ? [] : [{ kind, path }];
+  });
+  if (installed.length < 2) return installed[0];
+  const preferred = defaultBrowser(process.platform, env);
+  return installed.find(({ kind }) => kind === preferred) ?? installed[0];
 }
 
 export function requireProgram(env: Env, executablePath: string | undefined): BrowserProgram {
@@ -40,7 +45,7 @@ export function hasDisplay(env: Env): boolean {
   return process.platform !== "linux" || (env["DISPLAY"] ?? env["WAYLAND_DISPLAY"] ?? "") !== "";
 }
 
-type Candidates = readonly (readonly [BrowserProgram["kind"], readonly string[]])[];
+type Candidates = readonly (readonly [BrowserKind, readonly string[]])[];
 
 function candidates(platform: NodeJS.Platform, env: Env): Candidates {
   if (platform === "darwin") {
@@ -88,6 +93,8 @@ function onPath(name: string, env: Env): string | undefined {
     .map((folder) => join(folder, name))
     .find((path) => isExecutable(path));
 }
+
+const isProgram = (path: string | undefined): path is string => path !== undefined && isExecutable(path);
 
 function isExecutable(path: string): boolean {
   try {
