@@ -38,11 +38,16 @@ async function loaded(page: Tab["page"]): Promise<void> {
   }
 }
 
-/** Runs in the page. Scripts that animate change the document once per frame, which is about 17 ms. */
+/**
+ * Runs in the page, after it handled the action. A page that changes nothing in the next frame is done. One that does is
+ * waited for until it rests: scripts that animate change the document once per frame, which is about 17 ms.
+ */
 const untilQuiet = String.raw`(limit) => new Promise((resolve) => {
   const quiet = 25;
+  const soon = 8;
   let timer = 0;
-  const observer = new MutationObserver(() => restart());
+  let hasChanged = false;
+  const observer = new MutationObserver(() => { hasChanged = true; restart(); });
   const done = () => { observer.disconnect(); clearTimeout(timer); clearTimeout(last); resolve(); };
   const last = setTimeout(done, limit);
   const restart = () => { clearTimeout(timer); timer = setTimeout(finish, quiet); };
@@ -54,4 +59,7 @@ const untilQuiet = String.raw`(limit) => new Promise((resolve) => {
   };
   observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   restart();
+  // A tab in the background has no frames; the timer ends the wait there.
+  const frame = new Promise((passed) => requestAnimationFrame(() => setTimeout(passed)));
+  Promise.all([frame, new Promise((passed) => setTimeout(passed, soon))]).then(() => { if (!hasChanged) finish(); });
 })`;

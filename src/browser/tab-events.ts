@@ -1,4 +1,6 @@
 // What happened on one tab, in bounded buffers: console, errors, requests, dialogs, downloads and new tabs.
+import { setTimeout as delay } from "node:timers/promises";
+
 import type { Dialog, Download, FileChooser, Page, Request } from "playwright-core";
 
 import { plain } from "./snapshot/text.ts";
@@ -44,6 +46,7 @@ const MAX_ERRORS = 200;
 const MAX_REQUESTS = 500;
 const MAX_NOTES = 20;
 const MAX_TEXT = 4000;
+const POLL_MS = 10;
 const changing = new Set(["document", "xhr", "fetch"]);
 
 export class TabEvents {
@@ -119,6 +122,17 @@ export class TabEvents {
 
   get isLoading(): boolean {
     return this.#pending.size > 0;
+  }
+
+  /** Until the page has left for where it is going, if it is; a page that loads slowly is not waited for longer. */
+  async untilNavigated(ms: number): Promise<void> {
+    const main = this.#page.mainFrame();
+    const isLeaving = (): boolean =>
+      [...this.#pending].some(
+        (one) => one.isNavigationRequest() && one.frame() === main && this.#open.get(one)?.status === undefined,
+      );
+    const end = performance.now() + ms;
+    while (isLeaving() && !this.#page.isClosed() && performance.now() < end) await delay(POLL_MS);
   }
 
   clear(): void {

@@ -7,6 +7,7 @@ import type { Tab } from "../tab.ts";
 import { actFailure } from "./failure.ts";
 import type { Kind, Step, StepOf } from "./request.ts";
 import { markText, pointOfText } from "./mark-text.ts";
+import { quickClick } from "./quick-click.ts";
 import { waitFor } from "./wait.ts";
 
 const ACTION_MS = 5000;
@@ -112,6 +113,8 @@ async function click({ find, page, tab, ms }: Run, step: StepOf<"click">): Promi
     );
   // A picture may be replaced under the pointer, and then a click at once would miss it.
   if (tab.isGraphic(ref)) await locator.hover({ timeout: ms });
+  const isPlain = clickCount === 1 && button === "left" && x === undefined && y === undefined && !modifiers?.length;
+  if (isPlain && !tab.isGraphic(ref) && (await quickClick(tab, locator, ms))) return;
   const options = { timeout: ms, button, ...position(x, y), ...(modifiers === undefined ? {} : { modifiers }) };
   await (doubleClick ? locator.dblclick(options) : locator.click(options));
 }
