@@ -1,5 +1,5 @@
 // Loads a URL in a tab: checked before, and explained when it fails.
-import type { Request, Response } from "playwright-core";
+import type { Page, Request, Response } from "playwright-core";
 
 import { OpenClawError } from "../core/error.ts";
 import { browserError } from "./errors.ts";
@@ -11,6 +11,8 @@ import { plain } from "./snapshot/text.ts";
 import type { Tab } from "./tab.ts";
 
 const DOWNLOAD = /Download is starting/;
+const ERROR_PAGE = /net::ERR_(?!ABORTED)/;
+const ERROR_PAGE_MS = 1000;
 
 /** Resolves when the page can be read. Throws `browser.blocked`, `browser.timeout` or `browser.failed`. */
 export async function loadPage(tab: Tab, url: string, call: RouteCall): Promise<void> {
@@ -25,6 +27,7 @@ export async function loadPage(tab: Tab, url: string, call: RouteCall): Promise<
   try {
     response = await tab.page.goto(url, { timeout: ms, waitUntil: "domcontentloaded" });
   } catch (error) {
+    if (error instanceof Error && ERROR_PAGE.test(error.message)) await untilErrorPage(tab.page);
     throw loadFailure(tab, url, ms, error, await pages.refusal(last));
   } finally {
     tab.page.off("request", follow);
@@ -32,6 +35,15 @@ export async function loadPage(tab: Tab, url: string, call: RouteCall): Promise<
   const isGuard = response?.headers()[GUARD_HEADER] !== undefined;
   const refused = isGuard ? await pages.refusal(response?.url() ?? url) : undefined;
   if (refused !== undefined) throw refusalError(hostIn(url), refused);
+}
+
+/** It comes after the failure, and would interrupt the next load. */
+async function untilErrorPage(page: Page): Promise<void> {
+  try {
+    await page.waitForURL(/^chrome-error:/, { timeout: ERROR_PAGE_MS, waitUntil: "commit" });
+  } catch (error) {
+    if (!(error instanceof Error && (error.name === "TimeoutError" || page.isClosed()))) throw error;
+  }
 }
 
 function refusalError(host: string, { code, text, hint }: Refusal): Error {

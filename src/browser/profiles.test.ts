@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { maskUrl, portsOf, profilesOf } from "./profiles.ts";
+import { isLoopback, maskUrl, portsOf, profilesOf } from "./profiles.ts";
 
 test("browsers of the default gateway have the ports 18800 to 18899", () => {
   assert.deepEqual(portsOf(), { control: 18_791, relay: 18_792, firstCdp: 18_800, lastCdp: 18_899 });
@@ -24,4 +24,11 @@ test("a debugging URL is shown without user, password, query values and long pat
   assert.equal(maskUrl("https://ann:pw@far.test/?token=abc"), "https://***@far.test?token=***");
   assert.equal(maskUrl("wss://far.test/0123456789abcdef0123/devtools"), "wss://far.test/***/devtools");
   assert.equal(maskUrl("not a url"), "***");
+});
+
+test("a name that starts like a loopback address is another machine", () => {
+  for (const host of ["127.0.0.1", "127.8.9.10", "localhost", "[::1]"])
+    assert.ok(isLoopback(`http://${host}:9222`), host);
+  for (const host of ["127.0.0.1.far.test", "127.far.test", "localhost.far.test", "10.0.0.1"])
+    assert.equal(isLoopback(`http://${host}:9222`), false, host);
 });

@@ -148,7 +148,7 @@ const loopback = (port: number): string => `http://127.0.0.1:${port}`;
 
 export function isLoopback(url: string): boolean {
   const host = URL.parse(url)?.hostname ?? "";
-  return host === "localhost" || host === "[::1]" || host.startsWith("127.");
+  return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 function portIn(url: string): number | undefined {

@@ -1,9 +1,9 @@
 // Attacks through a browser: pages that lead to private addresses or local files, pages that give orders, doors of the control API.
 import assert from "node:assert/strict";
 import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { networkInterfaces, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
@@ -28,6 +28,8 @@ describe("browser attacks", { skip: noBrowser }, () => {
   let ground: BrowserGround;
   let owner: Wire;
   let cdpPort: number;
+  /** Of a profile that attaches to a debugging URL. */
+  let nearPort: number;
   /** A private server that no exception names: whatever arrives here got past the guard. */
   let inside: Server;
   const reached: string[] = [];
@@ -44,6 +46,7 @@ describe("browser attacks", { skip: noBrowser }, () => {
     await new Promise<void>((listening) => inside.listen(0, "127.0.0.1", listening));
     const remotePort = await freePort();
     cdpPort = await freePort();
+    nearPort = await freePort();
     ground = await startBrowserGround({
       zone: {
         "inside.test": ["127.0.0.1"],
@@ -56,6 +59,7 @@ describe("browser attacks", { skip: noBrowser }, () => {
       browser: {
         profiles: {
           openclaw: { cdpPort, color: "#FF4500" },
+          near: { cdpUrl: `http://127.0.0.1:${nearPort}?token=tok-0123456789abcdef`, color: "#00FF00" },
           far: { cdpUrl: `http://pages.test:${remotePort}?token=tok-0123456789abcdef`, color: "#0000FF" },
         },
       },
@@ -219,26 +223,64 @@ describe("browser attacks", { skip: noBrowser }, () => {
     const { targetId } = await asOwner("POST", "/tabs/open", { url: private_("/owner") });
     assert.match(JSON.stringify(await asOwner("GET", "/tabs")), new RegExp(SECRET), "the owner sees it");
     reached.length = 0;
+    const steps = [
+      { kind: "click", x: 20, y: 20 },
+      { kind: "click", ref: 1 },
+      { kind: "type", ref: 1, text: "a" },
+      { kind: "press", key: "a" },
+      { kind: "hover", x: 20, y: 20 },
+      { kind: "scrollIntoView", ref: 1 },
+      { kind: "drag", startX: 1, startY: 1, endX: 20, endY: 20 },
+      { kind: "select", ref: 1, text: "a" },
+      { kind: "fill", fields: [{ ref: 1, value: "a" }] },
+      { kind: "resize", width: 800, height: 600 },
+      { kind: "wait", text: SECRET },
+      { kind: "wait", fn: `() => document.title === "${SECRET}"` },
+      { kind: "evaluate", fn: "() => document.body.innerText" },
+    ];
     for (const args of [
-      { action: "snapshot" },
-      { action: "snapshot", options: { snapshotFormat: "aria" } },
-      { action: "snapshot", options: { labels: true } },
+      ...[{}, { snapshotFormat: "aria" }, { labels: true }, { selector: "h1" }, { mode: "efficient" }].map(
+        (options) => ({
+          action: "snapshot",
+          options,
+        }),
+      ),
+      { action: "snapshot", find: SECRET },
       { action: "screenshot" },
+      { action: "screenshot", options: { fullPage: true } },
+      { action: "screenshot", options: { element: "h1" } },
       { action: "pdf" },
       { action: "console" },
       { action: "upload", options: { paths: ["x"] } },
       { action: "dialog", options: { accept: true } },
-      { action: "act", request: { kind: "evaluate", fn: "() => document.body.innerText" } },
-      { action: "act", request: { kind: "wait", text: SECRET } },
-      { action: "act", request: { kind: "press", key: "a" } },
+      ...steps.map((request) => ({ action: "act", request })),
+      { action: "act", requests: steps },
     ])
       assertBlocked(await tool({ ...args, targetId }), JSON.stringify(args).replaceAll(SECRET, ""));
     assertSafe(await tool({ action: "tabs" }), "tabs");
-    for (const path of ["/cookies", "/storage/local", "/trace/start"])
-      assertSafe(await tool({ action: "console", options: { level: path } }), path);
+    const ownerRoutes = ["/cookies", "/storage/local", "/requests", "/errors", "/trace/start", "/trace/stop"];
+    for (const path of ownerRoutes)
+      for (const args of [
+        { action: path.slice(1) },
+        { action: path.split("/")[1] },
+        { action: "console", path },
+        { action: "snapshot", options: { path } },
+        { action: "focus", targetId: `../..${path}` },
+      ]) {
+        const answer = await tool({ targetId, ...args });
+        assert.equal(answer.ok, false, `${JSON.stringify(args)}: ${answer.text}`);
+        assertSafe(answer, JSON.stringify(args));
+      }
+    assert.match(JSON.stringify(await asOwner("GET", "/tabs")), new RegExp(SECRET), "the page is still open");
     // It leaves the page: what the page logged must be gone too.
-    assert.ok((await tool({ action: "navigate", targetUrl: ground.at("/"), targetId })).ok);
-    assertSafe(await tool({ action: "console", targetId }), "console");
+    const left = await tool({ action: "navigate", targetUrl: ground.at("/"), targetId });
+    assert.ok(left.ok, left.error?.message);
+    assertSafe(left, "navigate");
+    for (const action of ["console", "snapshot"]) assertSafe(await tool({ action, targetId }), action);
+    await act({ kind: "evaluate", fn: "() => history.back()" }, { targetId });
+    await untilBlocked(targetId);
+    reached.length = 0;
+    assertBlocked(await tool({ action: "snapshot", targetId }), "back in the history");
     await asOwner("DELETE", `/tabs/${String(targetId)}`);
   });
 
@@ -275,17 +317,47 @@ describe("browser attacks", { skip: noBrowser }, () => {
     assertSafe(later, "the host is closed again with its tab");
   });
 
-  test("BRW-011 does not follow a debugging endpoint to another host", async () => {
-    const fake = createServer((_request, response) =>
-      response.end(JSON.stringify({ webSocketDebuggerUrl: "ws://attacker.test:9222/devtools/browser/x" })),
-    );
-    const port = Number(/pages\.test:(\d+)/.exec(JSON.stringify(await tool({ action: "profiles" })))?.[1]);
-    await new Promise<void>((listening) => fake.listen(port, "127.0.0.1", listening));
-    const answer = await tool({ action: "snapshot", profile: "far" });
-    fake.close();
-    assert.equal(answer.ok, false);
-    assert.doesNotMatch(JSON.stringify(answer), /tok-0123456789/);
-    assert.equal(ground.dns.asked.includes("attacker.test"), false);
+  test("BRW-011 does not follow a debugging endpoint to another host", async (t) => {
+    const arrived: string[] = [];
+    const attacker = createServer((request, response) => response.end(arrived.push(String(request.url)).toString()));
+    attacker.on("upgrade", (request, socket) => socket.destroy(void arrived.push(String(request.url))));
+    t.after(() => void attacker.close());
+    await new Promise<void>((listening) => attacker.listen(0, "0.0.0.0", listening));
+    const attackerPort = (attacker.address() as AddressInfo).port;
+    let asked = 0;
+    let answer: (response: ServerResponse) => void = () => {};
+    const fake = createServer((_request, response) => {
+      asked++;
+      answer(response);
+    });
+    t.after(() => {
+      fake.close();
+      fake.closeAllConnections();
+    });
+    await new Promise<void>((listening) => fake.listen(nearPort, "127.0.0.1", listening));
+    const outside = Object.values(networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .filter(({ internal, family }) => !internal && family === "IPv4")
+      .map(({ address }) => address);
+    for (const host of ["attacker.test", "127.0.0.1.attacker.test", "127.0.0.2", ...outside])
+      for (const isRedirect of [false, true]) {
+        const elsewhere = `${host}:${attackerPort}`;
+        answer = (response) =>
+          isRedirect
+            ? response.writeHead(302, { location: `http://${elsewhere}/json/version` }).end()
+            : response.end(JSON.stringify({ webSocketDebuggerUrl: `ws://${elsewhere}/devtools/browser/x` }));
+        asked = 0;
+        for (const args of [{ action: "tabs" }, { action: "snapshot" }, { action: "start" }]) {
+          const { ok, error, ...rest } = await tool({ ...args, profile: "near" });
+          const what = `${host} ${JSON.stringify([isRedirect, args, error])}`;
+          // The list of tabs is empty for a browser that is not there.
+          assert.equal(ok && args.action !== "tabs", false, what);
+          if (!isRedirect && host !== "127.0.0.2") assert.equal(error?.code, "browser.blocked", what);
+          assert.doesNotMatch(JSON.stringify([error, rest]), /tok-0123456789/, what);
+        }
+        assert.ok(asked > 0, `the endpoint was asked, ${host}`);
+        assert.deepEqual(arrived, [], `${host} ${isRedirect}`);
+      }
   });
 
   test("BRW-013 BRW-014 the control API answers no web page and nobody without the token", async () => {

@@ -46,7 +46,10 @@ export async function openReacting(ground: BrowserGround, html: string) {
     response.end();
     resolve();
   });
-  const opened = await ground.open("/fault", `<script>${ask} const reached = () => { ask("/reached"); for (;;); };</script>${html}`);
+  const opened = await ground.open(
+    "/fault",
+    `<script>${ask} const reached = () => { ask("/reached"); for (;;); };</script>${html}`,
+  );
   assert.ok(opened.ok, JSON.stringify(opened));
   return { reached, targetId: opened.details["targetId"], text: opened.text };
 }

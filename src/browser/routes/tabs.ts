@@ -32,7 +32,7 @@ export const tabRoutes = [
       await call.check(tab);
     } catch (error) {
       // A tab that shows nothing of the page is of no use. A slow page stays, and a download is followed by its tab.
-      if (tab.page.url() === "about:blank" && !isDownload(error)) await tab.page.close();
+      if (/^(?:about:blank$|chrome-error:)/.test(tab.page.url()) && !isDownload(error)) await tab.page.close();
       throw error;
     }
     const observed = params.observe === "changes" ? await observeChanges(tab, "about:blank", call) : {};
