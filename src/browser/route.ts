@@ -17,6 +17,8 @@ export interface RouteCall {
   readonly timeoutMs: number;
   /** Starts the browser when it does not run. */
   connection(): Promise<BrowserConnection>;
+  /** Undefined when the browser does not run; does not start it. */
+  running(): Promise<BrowserConnection | undefined>;
   /** The tab a request names, or the last one used; checked: an agent gets no tab with a blocked page. */
   tab(targetId: string | undefined): Promise<Tab>;
   /** The same unchecked, for routes that replace, focus or close the page without reading it. */

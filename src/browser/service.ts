@@ -107,6 +107,10 @@ class Call implements RouteCall {
     return (this.#connection = await this.browsers.open(this.profile, this.signal));
   }
 
+  async running(): Promise<BrowserConnection | undefined> {
+    return (this.#connection = await this.browsers.running(this.profile, this.signal));
+  }
+
   anyTab(targetId: string | undefined): Promise<Tab> {
     return this.#tab(targetId, false);
   }

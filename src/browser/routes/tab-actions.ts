@@ -20,7 +20,7 @@ export const tabActionRoutes = [
       const tab = await (await call.connection()).newTab();
       return { ok: true, tab: await describeTab(tab, call) };
     }
-    const tabs = (await (await call.browsers.running(call.profile, call.signal))?.tabs()) ?? [];
+    const tabs = (await (await call.running())?.tabs()) ?? [];
     if (action === "list") return { ok: true, tabs: await Promise.all(tabs.map((tab) => describeTab(tab, call))) };
     const tab = await tabAt(tabs, index, call, action);
     await (action === "close" ? tab.page.close() : tab.cdp.send("Page.bringToFront"));

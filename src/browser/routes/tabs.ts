@@ -12,7 +12,7 @@ const observe = Type.Optional(Type.Enum(["changes", "none"]));
 
 export const tabRoutes = [
   route("GET", "/tabs", Type.Object({}, closed), async (_params, call) => {
-    const connection = await call.browsers.running(call.profile, call.signal);
+    const connection = await call.running();
     const tabs = connection === undefined ? [] : await connection.tabs();
     const isReadable = async (tab: Tab) => call.caller.who === "owner" || connection?.pages.isReadable(tab);
     return {
@@ -23,10 +23,7 @@ export const tabRoutes = [
     };
   }),
   route("POST", "/tabs/open", Type.Object({ url, observe }, closed), async (params, call) => {
-    const connection = await call.connection();
-    // A new page needs none of the tabs that ended with the browser.
-    call.browsers.takeLoss(call.profile);
-    const tab = await connection.newTab();
+    const tab = await newTab(call);
     try {
       await loadPage(tab, params.url, call);
       await call.check(tab);
@@ -59,6 +56,22 @@ export const tabRoutes = [
     });
   }),
 ];
+
+/** A new page needs none of the tabs of a browser that ended, also when that is found only now. */
+async function newTab(call: RouteCall): Promise<Tab> {
+  const open = async () => {
+    const connection = await call.connection();
+    call.browsers.takeLoss(call.profile);
+    return connection;
+  };
+  const connection = await open();
+  try {
+    return await connection.newTab();
+  } catch (error) {
+    if (connection.isConnected) throw error;
+    return (await open()).newTab();
+  }
+}
 
 /** An agent may close or leave it. */
 function blockedTab({ targetId: target }: Tab) {

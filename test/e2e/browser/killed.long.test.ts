@@ -1,7 +1,8 @@
 // The browser is killed in the middle of an action: the call ends with its result or a clear error, and the next one works.
+import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { assertWorks, killDuring, openReacting, openRunning } from "../../harness/browser-faults.ts";
+import { assertWorks, browserPid, killDuring, openReacting, openRunning } from "../../harness/browser-faults.ts";
 import { noBrowser, startBrowserGround, type BrowserGround } from "../../harness/browser.ts";
 
 describe("browser killed during an action", { skip: noBrowser }, () => {
@@ -27,6 +28,15 @@ describe("browser killed during an action", { skip: noBrowser }, () => {
       await killDuring(ground, ground.browser({ action, targetUrl: ground.at("/never") }), reached);
       await assertWorks(ground);
     });
+
+  test("open works at once after the browser was killed", async () => {
+    for (let round = 0; round < 3; round++) {
+      process.kill(browserPid(ground), "SIGKILL");
+      const opened = await ground.open("/again", "<h1>Again</h1>");
+      assert.ok(opened.ok, JSON.stringify(opened));
+    }
+    await assertWorks(ground);
+  });
 
   test("close ends when the browser is killed in the middle of it, and the next call works", async () => {
     const page = `<script>addEventListener("pagehide", () => reached())</script><h1>Closing</h1>`;
