@@ -63,9 +63,9 @@ describe("programs in the guard", { skip: noBubblewrap }, () => {
     }
   });
 
-  /** At least one of these files is reachable: some programs only read, some only create. */
+  /** At least one of these files is reachable: some programs only read, some only create, some move a whole folder. */
   const doesHarm = async (name: string): Promise<boolean> => {
-    for (const file of ["openclaw.json", "exec-approvals.json", "cron"]) {
+    for (const file of ["openclaw.json", "exec-approvals.json", "cron", "credentials/whatsapp.json"]) {
       const open = await openAttackFixture();
       try {
         const output = await run(attacks[name]?.(join(open.state, file), open) ?? [], open);
