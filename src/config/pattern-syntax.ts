@@ -14,121 +14,152 @@ export type Piece =
 export const everyChar: CharSet = [[0, 0x10ffff]];
 
 export function parsePattern(source: string, flags: string): Piece {
-  const chars = Array.from(source);
-  const ignoreCase = flags.includes("i");
-  let at = 0;
+  return new PatternParser(source, flags).parse();
+}
 
-  const eat = (text: string): boolean => {
-    const fits = chars.slice(at, at + text.length).join("") === text;
-    if (fits) at += text.length;
+class PatternParser {
+  readonly #chars: readonly string[];
+  readonly #ignoreCase: boolean;
+  #at = 0;
+
+  constructor(source: string, flags: string) {
+    this.#chars = Array.from(source);
+    this.#ignoreCase = flags.includes("i");
+  }
+
+  parse(): Piece {
+    return this.#either();
+  }
+
+  #isDone(): boolean {
+    return this.#at >= this.#chars.length;
+  }
+
+  /** Empty at the end. */
+  #peek(offset = 0): string {
+    return this.#chars[this.#at + offset] ?? "";
+  }
+
+  #next(): string {
+    return this.#chars[this.#at++] ?? "";
+  }
+
+  /** Skips up to and including the first of these characters. */
+  #skipPast(ends: string): void {
+    while (!this.#isDone() && !ends.includes(this.#next()));
+  }
+
+  #eat(text: string): boolean {
+    const fits = this.#chars.slice(this.#at, this.#at + text.length).join("") === text;
+    if (fits) this.#at += text.length;
     return fits;
-  };
+  }
 
-  const either = (): Piece => {
-    const parts = [sequence()];
-    while (eat("|")) parts.push(sequence());
+  #either(): Piece {
+    const parts = [this.#sequence()];
+    while (this.#eat("|")) parts.push(this.#sequence());
     return parts.length === 1 ? (parts[0] ?? { kind: "empty" }) : { kind: "any", parts };
-  };
+  }
 
-  const sequence = (): Piece => {
+  #sequence(): Piece {
     const parts: Piece[] = [];
-    while (at < chars.length && chars[at] !== "|" && chars[at] !== ")") parts.push(quantified(atom()));
+    while (!this.#isDone() && this.#peek() !== "|" && this.#peek() !== ")") parts.push(this.#quantified(this.#atom()));
     return { kind: "all", parts };
-  };
+  }
 
-  const quantified = (part: Piece): Piece => {
-    const range = bounds();
+  #quantified(part: Piece): Piece {
+    const range = this.#bounds();
     if (range === undefined) return part;
-    eat("?");
+    this.#eat("?");
     return { kind: "repeat", part, min: range[0], max: range[1] };
-  };
+  }
 
-  const bounds = (): [number, number] | undefined => {
-    if (eat("*")) return [0, Infinity];
-    if (eat("+")) return [1, Infinity];
-    if (eat("?")) return [0, 1];
-    const braces = /^\{(\d+)(?:(,)(\d*))?\}/.exec(chars.slice(at, at + 24).join(""));
+  #bounds(): [number, number] | undefined {
+    if (this.#eat("*")) return [0, Infinity];
+    if (this.#eat("+")) return [1, Infinity];
+    if (this.#eat("?")) return [0, 1];
+    const braces = /^\{(\d+)(?:(,)(\d*))?\}/.exec(this.#chars.slice(this.#at, this.#at + 24).join(""));
     if (braces === null) return undefined;
-    at += braces[0].length;
+    this.#at += braces[0].length;
     const min = Number(braces[1]);
     return [min, braces[2] === undefined ? min : braces[3] === "" ? Infinity : Number(braces[3])];
-  };
+  }
 
-  const atom = (): Piece => {
-    if (eat("(")) return group();
-    if (eat("[")) return char(charClass());
-    if (eat("^") || eat("$")) return { kind: "empty" };
-    if (eat(".")) return char(everyChar);
-    if (eat("\\")) return escape();
-    return char(single(chars[at++] ?? ""));
-  };
+  #atom(): Piece {
+    if (this.#eat("(")) return this.#group();
+    if (this.#eat("[")) return char(this.#charClass());
+    if (this.#eat("^") || this.#eat("$")) return { kind: "empty" };
+    if (this.#eat(".")) return char(everyChar);
+    if (this.#eat("\\")) return this.#escape();
+    return char(this.#single(this.#next()));
+  }
 
-  const group = (): Piece => {
-    const looks = eat("?=") || eat("?!") || eat("?<=") || eat("?<!");
-    if (!looks && !eat("?:") && eat("?")) while (at < chars.length && chars[at++] !== ">" && chars[at - 1] !== ":");
-    const part = either();
-    eat(")");
+  #group(): Piece {
+    const looks = this.#eat("?=") || this.#eat("?!") || this.#eat("?<=") || this.#eat("?<!");
+    if (!looks && !this.#eat("?:") && this.#eat("?")) this.#skipPast(">:");
+    const part = this.#either();
+    this.#eat(")");
     return looks ? { kind: "look", part } : part;
-  };
+  }
 
-  const escape = (): Piece => {
-    if (eat("b") || eat("B")) return { kind: "empty" };
+  #escape(): Piece {
+    if (this.#eat("b") || this.#eat("B")) return { kind: "empty" };
     // A back reference repeats earlier text, so it counts as any text.
-    if (/^[1-9k]/.test(chars[at] ?? "")) {
-      if (chars[at++] === "k") while (at < chars.length && chars[at++] !== ">");
+    if (/^[1-9k]/.test(this.#peek())) {
+      if (this.#next() === "k") this.#skipPast(">");
       return { kind: "repeat", part: char(everyChar), min: 0, max: Infinity };
     }
-    return char(escapedSet());
-  };
+    return char(this.#escapedSet());
+  }
 
-  const escapedSet = (): CharSet => {
-    const entry = chars[at++] ?? "";
+  #escapedSet(): CharSet {
+    const entry = this.#next();
     const known = classes[entry];
     if (known !== undefined) return known;
     if (entry === "p" || entry === "P") {
-      while (at < chars.length && chars[at++] !== "}");
+      this.#skipPast("}");
       return everyChar;
     }
-    if (entry === "c") return single(String.fromCodePoint((chars[at++] ?? "@").charCodeAt(0) % 32));
+    if (entry === "c") return this.#single(String.fromCodePoint((this.#next() || "@").charCodeAt(0) % 32));
     const hex = /^(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]+)\})/.exec(
-      entry + chars.slice(at, at + 8).join(""),
+      entry + this.#chars.slice(this.#at, this.#at + 8).join(""),
     );
-    if (hex === null) return single(controls[entry] ?? entry);
-    at += hex[0].length - 1;
-    return single(String.fromCodePoint(Number.parseInt(hex[1] ?? hex[2] ?? hex[3] ?? "0", 16)));
-  };
+    if (hex === null) return this.#single(controls[entry] ?? entry);
+    this.#at += hex[0].length - 1;
+    return this.#single(String.fromCodePoint(Number.parseInt(hex[1] ?? hex[2] ?? hex[3] ?? "0", 16)));
+  }
 
-  const charClass = (): CharSet => {
-    const negated = eat("^");
+  #charClass(): CharSet {
+    const negated = this.#eat("^");
     const ranges: (readonly [number, number])[] = [];
-    while (at < chars.length && !eat("]")) {
-      const low = classAtom();
-      const isRange = chars[at] === "-" && chars[at + 1] !== "]" && at + 1 < chars.length;
+    while (!this.#isDone() && !this.#eat("]")) {
+      const low = this.#classAtom();
+      const isRange = this.#peek() === "-" && !["]", ""].includes(this.#peek(1));
       if (!isRange) {
         ranges.push(...low);
         continue;
       }
-      at += 1;
-      const high = classAtom();
+      this.#at += 1;
+      const high = this.#classAtom();
       ranges.push([Math.min(...low.map(([from]) => from)), Math.max(...high.map(([, to]) => to))]);
     }
-    const set = ignoreCase ? withBothCases(ranges) : ranges;
+    const set = this.#ignoreCase ? withBothCases(ranges) : ranges;
     return negated ? complement(set) : set;
-  };
+  }
 
-  const classAtom = (): CharSet => {
-    if (!eat("\\")) return [pointOf(chars[at++] ?? "")];
-    if (eat("b")) return [[8, 8]];
-    return escapedSet();
-  };
+  #classAtom(): CharSet {
+    if (!this.#eat("\\")) return [pointOf(this.#next())];
+    if (this.#eat("b")) return [[8, 8]];
+    return this.#escapedSet();
+  }
 
-  const char = (set: CharSet): Piece => ({ kind: "char", set });
-  const single = (text: string): CharSet => {
+  #single(text: string): CharSet {
     const set = [pointOf(text)];
-    return ignoreCase ? withBothCases(set) : set;
-  };
-  return either();
+    return this.#ignoreCase ? withBothCases(set) : set;
+  }
 }
+
+const char = (set: CharSet): Piece => ({ kind: "char", set });
 
 function pointOf(text: string): readonly [number, number] {
   const point = text.codePointAt(0) ?? 0;
