@@ -32,15 +32,6 @@ export interface ServerFacts {
   readonly protocol: string;
 }
 
-export interface Connection {
-  /** The answer to `tools/call`, unchecked. Rejects with `mcp.*`. */
-  call(tool: string, args: Record<string, unknown>, call: ToolCall): Promise<unknown>;
-  /** Connects unless it is connected, and returns the tools that the server declares now. */
-  tools(): Promise<readonly RemoteTool[]>;
-  facts(): Promise<ServerFacts>;
-  close(): Promise<void>;
-}
-
 interface Open {
   readonly client: Client;
   readonly transport: Transport;
@@ -58,152 +49,179 @@ const PING_MS = 2_000;
 /** A program may have to be downloaded and compiled first, so its start may take longer than a call. */
 const MIN_START_MS = 30_000;
 
-export function createConnection(options: ConnectionOptions): Connection {
-  const { id, timeoutMs, clock, log } = options;
-  const startMs = Math.max(timeoutMs, MIN_START_MS);
-  const hint = `openclaw mcp test ${id}`;
-  const active = new Set<ToolCall>();
-  let opening: Promise<Open> | undefined;
-  let failures = 0;
-  let retryAt = 0;
-  let isClosed = false;
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #startMs: number;
+  readonly #hint: string;
+  readonly #active = new Set<ToolCall>();
+  #opening: Promise<Open> | undefined;
+  #failures = 0;
+  #retryAt = 0;
+  #isClosed = false;
   /** Set after a call that got no answer, until it is known whether the server still works. */
-  let checking: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
 
-  const failed = (): void => {
-    opening = undefined;
-    failures += 1;
-    // The first restart is immediate.
-    const pause = failures < 2 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 2));
-    retryAt = clock.ticks() + pause;
-  };
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#startMs = Math.max(options.timeoutMs, MIN_START_MS);
+    this.#hint = `openclaw mcp test ${options.id}`;
+  }
 
-  const open = async (): Promise<Open> => {
-    if (isClosed) throw new ToolError("mcp.closed", `MCP server ${id} is being stopped`, { hint });
-    if (checking !== undefined) await checking;
-    if (opening !== undefined) return opening;
-    const pause = retryAt - clock.ticks();
+  /** The answer to `tools/call`, unchecked. Rejects with `mcp.*`. */
+  async call(tool: string, args: Record<string, unknown>, call: ToolCall): Promise<unknown> {
+    const { id, timeoutMs } = this.#options;
+    for (let isRetry = false; ; isRetry = true) {
+      const current = await this.#open();
+      this.#active.add(call);
+      try {
+        const result = await send(current, { tool, args, call, timeoutMs });
+        this.#failures = 0;
+        return result;
+      } catch (error) {
+        // The server forgot the session, so it did not run the call.
+        if (statusOf(error) === 404 && !isRetry) {
+          await this.#drop(current);
+          continue;
+        }
+        if (codeOf(error) === "REQUEST_TIMEOUT") this.#checkAlive(current);
+        const end = this.#opening === undefined ? endOf(current.transport) : undefined;
+        throw toFailure(error, { id, timeoutMs, end });
+      } finally {
+        this.#active.delete(call);
+      }
+    }
+  }
+
+  /** Connects unless it is connected, and returns the tools that the server declares now. */
+  async tools(): Promise<readonly RemoteTool[]> {
+    return (await this.#open()).tools;
+  }
+
+  async facts(): Promise<ServerFacts> {
+    const { client } = await this.#open();
+    const { name = "", version = "" } = client.getServerVersion() ?? {};
+    return { name, version, protocol: client.getNegotiatedProtocolVersion() ?? "" };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const current = await this.#opening?.catch(() => undefined);
+    if (current !== undefined) await this.#drop(current);
+  }
+
+  async #open(): Promise<Open> {
+    const { id, clock } = this.#options;
+    if (this.#isClosed) throw new ToolError("mcp.closed", `MCP server ${id} is being stopped`, { hint: this.#hint });
+    if (this.#checking !== undefined) await this.#checking;
+    if (this.#opening !== undefined) return this.#opening;
+    const pause = this.#retryAt - clock.ticks();
     if (pause > PATIENCE_MS)
       throw new ToolError(
         "mcp.resting",
-        `MCP server ${id} failed ${failures} times in a row; the next attempt is in ${Math.ceil(pause / 1000)} s`,
-        { hint },
+        `MCP server ${id} failed ${this.#failures} times in a row; the next attempt is in ${Math.ceil(pause / 1000)} s`,
+        { hint: this.#hint },
       );
     if (pause > 0) {
       await sleep(pause);
-      return open();
+      return this.#open();
     }
-    const attempt = connect();
-    opening = attempt;
-    attempt.catch(failed);
+    const attempt = this.#connect();
+    this.#opening = attempt;
+    attempt.catch(() => this.#countFailure());
     return attempt;
-  };
+  }
 
-  const connect = async (): Promise<Open> => {
+  #countFailure(): void {
+    this.#opening = undefined;
+    this.#failures += 1;
+    // The first restart is immediate.
+    const pause = this.#failures < 2 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 2));
+    this.#retryAt = this.#options.clock.ticks() + pause;
+  }
+
+  async #connect(): Promise<Open> {
+    const { id, log, version, answer } = this.#options;
     const { Client: SdkClient } = await import("@modelcontextprotocol/client");
-    const transport = await options.transport();
+    const transport = await this.#options.transport();
     const client = new SdkClient(
-      { name: "openclaw", version: options.version },
+      { name: "openclaw", version },
       { capabilities: { roots: {}, sampling: {}, elicitation: {} }, ...negotiation(transport) },
     );
-    options.answer(client, () => [...active].at(-1));
+    answer(client, () => [...this.#active].at(-1));
     client.onerror = (error) => log.debug(`MCP server ${id}: ${error.message}`);
     try {
-      await client.connect(transport, { timeout: startMs });
-      const tools = await listTools(client, id, startMs);
+      await client.connect(transport, { timeout: this.#startMs });
+      const tools = await listTools(client, id, this.#startMs);
       client.onclose = () => {
         log.info(`MCP server ${id} ${endOf(transport) ?? "closed the connection"}`);
-        failed();
+        this.#countFailure();
       };
-      client.setNotificationHandler("notifications/tools/list_changed", () => relist(client));
-      options.onTools(tools);
+      client.setNotificationHandler("notifications/tools/list_changed", () => this.#listAgain(client));
+      this.#options.onTools(tools);
       return { client, transport, tools };
     } catch (error) {
-      await client.close().catch((cause: unknown) => log.debug(`MCP server ${id} did not close`, { error: cause }));
-      throw toFailure(error, { id, timeoutMs: startMs, end: endOf(transport) });
+      await this.#closeClient(client);
+      throw toFailure(error, { id, timeoutMs: this.#startMs, end: endOf(transport) });
     }
-  };
+  }
 
-  const relist = async (client: Client): Promise<void> => {
+  async #listAgain(client: Client): Promise<void> {
+    const { id, log, timeoutMs } = this.#options;
     try {
       const tools = await listTools(client, id, timeoutMs);
-      const current = await opening;
-      if (current?.client === client) opening = Promise.resolve({ ...current, tools });
-      options.onTools(tools);
+      const current = await this.#opening;
+      if (current?.client === client) this.#opening = Promise.resolve({ ...current, tools });
+      this.#options.onTools(tools);
     } catch (error) {
-      log.warn(`the changed tools of MCP server ${id} could not be read`, { error, hint });
+      log.warn(`the changed tools of MCP server ${id} could not be read`, { error, hint: this.#hint });
     }
-  };
+  }
 
-  const drop = async (current: Open): Promise<void> => {
-    current.client.onclose = undefined;
-    opening = undefined;
-    await current.client.close().catch((error: unknown) => log.debug(`MCP server ${id} did not close`, { error }));
-  };
+  async #drop({ client }: Open): Promise<void> {
+    client.onclose = undefined;
+    this.#opening = undefined;
+    await this.#closeClient(client);
+  }
+
+  async #closeClient(client: Client): Promise<void> {
+    const { id, log } = this.#options;
+    await client.close().catch((error: unknown) => log.debug(`MCP server ${id} did not close`, { error }));
+  }
 
   /** A program that answers no ping is stopped, so that the next call gets a new one. */
-  const checkAlive = (current: Open): void => {
-    if (!(current.transport instanceof StdioTransport) || checking !== undefined) return;
-    checking = current.client
+  #checkAlive(current: Open): void {
+    if (!(current.transport instanceof StdioTransport) || this.#checking !== undefined) return;
+    this.#checking = current.client
       .ping({ timeout: PING_MS })
       .then(
         () => undefined,
-        () => drop(current),
+        () => this.#drop(current),
       )
       .finally(() => {
-        checking = undefined;
+        this.#checking = undefined;
       });
-  };
+  }
+}
 
-  const send = async (current: Open, tool: string, args: Record<string, unknown>, call: ToolCall): Promise<unknown> =>
-    current.client.request({ method: "tools/call", params: { name: tool, arguments: args } }, unchecked, {
-      signal: call.signal,
-      timeout: timeoutMs,
-      resetTimeoutOnProgress: true,
-      maxTotalTimeout: Math.max(timeoutMs, MAX_CALL_MS),
-      onprogress: ({ progress, total, message }) => {
-        call.client?.report(progress, total, message);
-        const text = message ?? (total === undefined ? String(progress) : `${progress} of ${total}`);
-        call.progress({ content: [{ type: "text", text: text.slice(0, 1_000) }] });
-      },
-    });
+interface ToolRequest {
+  readonly tool: string;
+  readonly args: Record<string, unknown>;
+  readonly call: ToolCall;
+  readonly timeoutMs: number;
+}
 
-  return {
-    async call(tool, args, call) {
-      for (let isRetry = false; ; isRetry = true) {
-        const current = await open();
-        active.add(call);
-        try {
-          const result = await send(current, tool, args, call);
-          failures = 0;
-          return result;
-        } catch (error) {
-          // The server forgot the session, so it did not run the call.
-          if (statusOf(error) === 404 && !isRetry) {
-            await drop(current);
-            continue;
-          }
-          if (codeOf(error) === "REQUEST_TIMEOUT") checkAlive(current);
-          throw toFailure(error, { id, timeoutMs, end: opening === undefined ? endOf(current.transport) : undefined });
-        } finally {
-          active.delete(call);
-        }
-      }
+function send({ client }: Open, { tool, args, call, timeoutMs }: ToolRequest): Promise<unknown> {
+  return client.request({ method: "tools/call", params: { name: tool, arguments: args } }, unchecked, {
+    signal: call.signal,
+    timeout: timeoutMs,
+    resetTimeoutOnProgress: true,
+    maxTotalTimeout: Math.max(timeoutMs, MAX_CALL_MS),
+    onprogress: ({ progress, total, message }) => {
+      call.client?.report(progress, total, message);
+      const text = message ?? (total === undefined ? String(progress) : `${progress} of ${total}`);
+      call.progress({ content: [{ type: "text", text: text.slice(0, 1_000) }] });
     },
-    async tools() {
-      return (await open()).tools;
-    },
-    async facts() {
-      const { client } = await open();
-      const { name = "", version = "" } = client.getServerVersion() ?? {};
-      return { name, version, protocol: client.getNegotiatedProtocolVersion() ?? "" };
-    },
-    async close() {
-      isClosed = true;
-      const current = await opening?.catch(() => undefined);
-      if (current !== undefined) await drop(current);
-    },
-  };
+  });
 }
 
 /** `toResult` checks every field that is used; the check of the SDK would take longer than all of ours. */

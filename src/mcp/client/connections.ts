@@ -9,7 +9,7 @@ import { minimalPath } from "../../exec/login-path.ts";
 import { createOrphanReaper } from "../../exec/orphan-reaper.ts";
 import { ownMark } from "../../exec/proc.ts";
 import type { McpClientDeps } from "./client-deps.ts";
-import { createConnection, type Connection } from "./connection.ts";
+import { Connection } from "./connection.ts";
 import { createLogin } from "./login.ts";
 import type { Pins } from "./pins.ts";
 import { changesBetween, type RemoteTool } from "./remote-tool.ts";
@@ -47,7 +47,7 @@ export class Connections {
     const { id, config } = server;
     const { version, clock, log, broker, askModel, models } = this.#deps;
     const { workspace = this.#deps.workspace() } = options;
-    const connection = createConnection({
+    const connection = new Connection({
       id,
       timeoutMs: config.timeoutMs ?? 60_000,
       version,
