@@ -2,29 +2,21 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-import type { SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
 import { acquireLock, stateLockOf, type Lock } from "../base/lock.ts";
-import { openLog, type LogOptions, type LogSink } from "../base/log.ts";
+import { openLog, type Log, type LogOptions, type LogSink } from "../base/log.ts";
 import { createMask, type Mask } from "../base/mask.ts";
 import type { Env, Paths } from "../base/paths.ts";
 import { readVersion } from "../base/version.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { defaultAgentId, workspaceOf } from "../config/agents.ts";
-import type { Edit } from "../config/edit.ts";
-import { planReload } from "../config/reload.ts";
 import { redactionPatterns } from "../config/patterns.ts";
 import { secretsIn } from "../config/redact.ts";
 import type { Config } from "../config/schema/index.ts";
 import { createExtraction, type Extraction } from "../media/extract/extract.ts";
 import { createGuard, type Guard } from "../media/guard/guard.ts";
 import { createMediaStore, type MediaStore } from "../media/store.ts";
-import type { BrowserControl } from "../browser/control.ts";
-import { createLazyBrowser, createLazySandboxBrowsers, type LazyBrowser } from "../browser/lazy-control.ts";
-import { browserHiddenPaths } from "../exec/guard/guarded-paths.ts";
-import { configuredPorts } from "../browser/profiles.ts";
 import { insideNames } from "../exec/inside-names.ts";
-import { createBrowserRouter } from "../node/browser-router.ts";
 import { createModelBook } from "../model/book.ts";
 import { createDiscovery, type Discovery } from "../model/discover.ts";
 import type { ModelBook } from "../model/model.ts";
@@ -33,11 +25,11 @@ import { openStore } from "../store/builtin.ts";
 import { storeFileOf } from "../store/store-files.ts";
 import { lookForStore } from "../store/store-record.ts";
 import type { Store } from "../store/store.ts";
-import { createCallTool, createRecallTool, type CallTool, type RecallTool } from "../tool/call.ts";
+import { createCallTool, createRecallTool, type CallDeps, type CallTool, type RecallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
-import type { Subject } from "../tool/subject.ts";
 import { createMcpClient } from "../mcp/client/client.ts";
 import { pendingChanges, type PendingChange } from "../mcp/client/pending-changes.ts";
+import { openBrowser, type OpenBrowser } from "./browser.ts";
 import { openCatalog, type PluginToolSets } from "./catalog.ts";
 import { openExec, type OpenExec } from "./exec.ts";
 import { createLateServices, type LateServices } from "../tool/gateway-services.ts";
@@ -45,7 +37,7 @@ import { openUndo, type OpenUndo } from "./undo.ts";
 import { createSettings, type LiveSettings } from "../config/live-settings.ts";
 import { openStoreChecks, type StoreChecks } from "../store/background-check.ts";
 
-export interface Runtime {
+export interface Runtime extends OpenBrowser {
   readonly services: LateServices;
   readonly paths: Paths;
   readonly env: Env;
@@ -65,10 +57,6 @@ export interface Runtime {
   readonly guard: Guard;
   readonly extraction: Extraction;
   readonly media: MediaStore;
-  /** For tools and clients: chooses sandbox, host or node. */
-  readonly browser: BrowserControl;
-  /** The browsers of this machine only. */
-  readonly hostBrowser: LazyBrowser;
   readonly catalog: Catalog;
   /** One for each MCP server whose tools changed since they were approved. */
   readonly mcpCautions: () => readonly PendingChange[];
@@ -94,18 +82,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const lock = acquireLock(stateLockOf(paths.state));
   const storeFile = storeFileOf(paths.state);
   const before = lookForStore(storeFile);
-  const store = await openStore({
-    file: storeFile,
-    onTorn: ({ bytes, kept }) =>
-      log.warn(
-        `the last process was interrupted during a write; ${bytes} unacknowledged bytes ${kept === undefined ? "could not be saved" : `are in ${kept}`}`,
-      ),
-    onMigrated: ({ from, to, kept }) =>
-      log.info(`the store was migrated from version ${from} to ${to}; the old store is kept as ${kept}`, {
-        hint: "delete that file when this version works for you, or restore it with: openclaw store restore",
-      }),
-    onDamage: (damage) => log.error("damaged record in the store", { damage }),
-  }).catch((error: unknown) => {
+  const store = await openReportedStore(storeFile, log).catch((error: unknown) => {
     lock.release();
     throw error;
   });
@@ -135,34 +112,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const guard = createGuard({ config, env });
   const extraction = createExtraction();
   const media = createMediaStore({ state: paths.state, clock: systemClock, log: log.child("media") });
-  const hostBrowser = createLazyBrowser({
-    paths,
-    env,
-    config,
-    editConfig: (edits) => editLiveConfig({ paths, env, settings, mask }, edits),
-    ports: () => configuredPorts(env, config()),
-    guard,
-    media,
-    log: log.child("browser"),
-    hiddenPaths: (userData) =>
-      browserHiddenPaths({ paths, env, config: config(), files: settings.loaded().files }, userData),
-  });
-  const browser = createBrowserRouter({
-    paths,
-    config,
-    host: hostBrowser,
-    sandbox: createLazySandboxBrowsers({
-      paths,
-      env,
-      config,
-      guard,
-      media,
-      log: log.child("browser"),
-      sandboxes: commands.sandboxes,
-    }),
-    nodes: commands.nodes,
-    media,
-  });
+  const { browser, hostBrowser } = openBrowser({ paths, env, log, mask, settings, guard, media, commands });
   const undo = openUndo({ paths, store, mask, log, config, catalog: () => catalog });
   const discovery = createDiscovery({ env, clock: systemClock });
   const models = createModelBook({ config, env, paths, clock: systemClock, log: log.child("models"), discovery });
@@ -191,21 +141,9 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     media,
     serviceEnv: () => settings.loaded().env,
   });
-  const calls = {
-    catalog,
-    journal: store.journal,
-    mask,
-    log: log.child("tools"),
-    clock: systemClock,
-    config,
-    async requireSandbox(subject: Subject) {
-      await commands.sandboxes.of(subject);
-    },
-    insideNames: (subject: Subject) => insideNames(commands.sandboxes.pathsOf(subject), [paths.state, paths.home]),
-    sessionId: async (key: SessionKey) => (await store.sessions.get(key))?.sessionId,
-  };
+  const calls = toolCallDeps({ catalog, store, mask, log, commands, paths });
   const callTool = createCallTool(calls);
-  const recallTool = createRecallTool(calls);
+  const recallTool = createRecallTool({ ...calls, config });
   return {
     services,
     paths,
@@ -247,16 +185,36 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   };
 }
 
-/** Writes the edits and applies them now, unless the file has other changes that need a restart: the watcher applies those. */
-async function editLiveConfig(
-  { paths, env, settings, mask }: Pick<Runtime, "paths" | "env" | "settings" | "mask">,
-  edits: readonly Edit[],
-): Promise<void> {
-  const { editConfig } = await import("../config/change.ts");
-  const { after } = editConfig({ paths, env }, () => edits);
-  if (planReload(settings.loaded().config, after.config, "hybrid").restart.length > 0) return;
-  settings.use(after);
-  mask.know(secretsIn(after.config, after.env));
+/** Opens the store and logs what it had to repair. */
+function openReportedStore(file: string, log: Log): Promise<Store> {
+  return openStore({
+    file,
+    onTorn: ({ bytes, kept }) =>
+      log.warn(
+        `the last process was interrupted during a write; ${bytes} unacknowledged bytes ${kept === undefined ? "could not be saved" : `are in ${kept}`}`,
+      ),
+    onMigrated: ({ from, to, kept }) =>
+      log.info(`the store was migrated from version ${from} to ${to}; the old store is kept as ${kept}`, {
+        hint: "delete that file when this version works for you, or restore it with: openclaw store restore",
+      }),
+    onDamage: (damage) => log.error("damaged record in the store", { damage }),
+  });
+}
+
+function toolCallDeps(runtime: Pick<Runtime, "catalog" | "store" | "mask" | "log" | "commands" | "paths">): CallDeps {
+  const { catalog, store, mask, log, commands, paths } = runtime;
+  return {
+    catalog,
+    journal: store.journal,
+    mask,
+    log: log.child("tools"),
+    clock: systemClock,
+    async requireSandbox(subject) {
+      await commands.sandboxes.of(subject);
+    },
+    insideNames: (subject) => insideNames(commands.sandboxes.pathsOf(subject), [paths.state, paths.home]),
+    sessionId: async (key) => (await store.sessions.get(key))?.sessionId,
+  };
 }
 
 function logOptions(paths: Paths, config: Config, consoleLevel: LogOptions["consoleLevel"], mask: Mask): LogOptions {

@@ -22,7 +22,7 @@ import { readAttachments } from "./attachments.ts";
 const MAX_WAIT_MS = 24 * 3_600_000;
 
 export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
-  const { store, clock } = context;
+  const { store } = context;
   const keyOf = (raw: string): SessionKey => subjectOf({ sessionKey: raw }, context.config()).session;
 
   return [
@@ -57,9 +57,9 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
         throw invalid(
           refusalTexts.missingScope("operator.admin (extraSystemPrompt changes the instructions of the agent)"),
         );
-      const sessionKey = await sessionFor(params);
+      const sessionKey = await sessionFor(context, params);
       await requireSend(store.sessions, sessionKey, context.config());
-      if (params.label !== undefined) await setLabel(sessionKey, params.label);
+      if (params.label !== undefined) await setLabel(context, sessionKey, params.label);
       const turn: TurnRequest = {
         runId: params.idempotencyKey,
         sessionKey,
@@ -99,34 +99,29 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
       return { ok: true, key, compacted, kept, note };
     }),
   ];
+}
 
-  async function sessionFor({
-    sessionKey,
-    sessionId,
-    agentId,
-  }: {
-    sessionKey?: string;
-    sessionId?: string;
-    agentId?: string;
-  }): Promise<SessionKey> {
-    const config = context.config();
-    if (sessionKey !== undefined && sessionKey !== "") return subjectOf({ sessionKey, agentId }, config).session;
-    if (sessionId === undefined || sessionId === "") return subjectOf({ agentId }, config).session;
-    const known = await store.sessions.byId(sessionId);
-    if (known !== undefined) return known.key;
-    // An unknown session id starts a session with that id and a key of the same name.
-    const keys = { defaultAgent: defaultAgentId(config), mainKey: mainKeyOf(config) };
-    const { session } = subjectOf(
-      { sessionKey: parseSessionKey(sessionId, keys, subjectOf({ agentId }, config).agent) },
-      config,
-    );
-    await store.sessions.update(session, (current) => current ?? { ...newSession(session, clock.now()), sessionId });
-    return session;
-  }
+async function sessionFor(
+  { store, clock, config: current }: GatewayContext,
+  { sessionKey, sessionId, agentId }: { sessionKey?: string; sessionId?: string; agentId?: string },
+): Promise<SessionKey> {
+  const config = current();
+  if (sessionKey !== undefined && sessionKey !== "") return subjectOf({ sessionKey, agentId }, config).session;
+  if (sessionId === undefined || sessionId === "") return subjectOf({ agentId }, config).session;
+  const known = await store.sessions.byId(sessionId);
+  if (known !== undefined) return known.key;
+  // An unknown session id starts a session with that id and a key of the same name.
+  const keys = { defaultAgent: defaultAgentId(config), mainKey: mainKeyOf(config) };
+  const { session } = subjectOf(
+    { sessionKey: parseSessionKey(sessionId, keys, subjectOf({ agentId }, config).agent) },
+    config,
+  );
+  await store.sessions.update(session, (before) => before ?? { ...newSession(session, clock.now()), sessionId });
+  return session;
+}
 
-  async function setLabel(key: SessionKey, label: string): Promise<void> {
-    await store.sessions.update(key, (current) => ({ ...(current ?? newSession(key, clock.now())), label }));
-  }
+async function setLabel({ store, clock }: GatewayContext, key: SessionKey, label: string): Promise<void> {
+  await store.sessions.update(key, (current) => ({ ...(current ?? newSession(key, clock.now())), label }));
 }
 
 /** The second response to `agent`; a failed run is an error (docs/decisions/0030-failures-are-errors.md). */
