@@ -2,10 +2,7 @@
 import { checker, Type } from "../core/schema.ts";
 import type {
   Answerer,
-  ApprovalCard,
   ApprovalDecision,
-  ApprovalKind,
-  ApprovalRequest,
   ApprovalRequested,
   ApprovalResolved,
   ApprovalState,
@@ -17,29 +14,13 @@ export type { Answerer, ApprovalState };
 /** The parts of the gateway that ask for approvals. */
 export type HandlerName = "exec" | "node" | "config" | "cron";
 
-export interface Approval {
-  readonly id: string;
-  readonly kind: ApprovalKind;
+export interface Approval extends ClosedApproval {
   /** Who made the body and runs it. Null: a client asked for itself, and the body is unchecked. */
   readonly handler: HandlerName | null;
-  readonly agent: string | null;
-  readonly session: string | null;
-  readonly request: ApprovalRequest;
-  readonly card: ApprovalCard;
   /** Plain JSON, exactly as given; removed when the approval is closed. */
   readonly body?: unknown;
   /** Who asked, as plain JSON; removed when the approval is closed. */
   readonly asker?: unknown;
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number;
-  readonly state: ApprovalState;
-  readonly decision?: ApprovalDecision;
-  readonly answeredAtMs?: number;
-  readonly answeredBy?: Answerer;
-  readonly startedAtMs?: number;
-  readonly closedAtMs?: number;
-  /** Why it was closed, when that was not a person's answer; of a done one, the outcome. */
-  readonly reason?: string;
 }
 
 const oneOf = (words: readonly string[]) => Type.String({ pattern: `^(?:${words.join("|")})$` });

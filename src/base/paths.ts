@@ -41,9 +41,14 @@ export function resolvePaths(env: Env, profileFlag?: string): Paths {
 
 /** `~` and `~/x` become absolute; relative paths resolve against the working directory. */
 export function expandHome(path: string, home: string): string {
+  const expanded = expandTilde(path, home);
+  return isAbsolute(expanded) ? expanded : resolve(expanded);
+}
+
+/** `~` and `~/x` become absolute; every other path stays as it is. */
+export function expandTilde(path: string, home: string): string {
   if (path === "~") return home;
-  if (path.startsWith("~/")) return join(home, path.slice(2));
-  return isAbsolute(path) ? path : resolve(path);
+  return path.startsWith("~/") ? join(home, path.slice(2)) : path;
 }
 
 /** The short form for people. */

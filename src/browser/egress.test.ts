@@ -36,7 +36,7 @@ describe("egress", { skip: noBrowser }, () => {
     web = await startFakeWeb();
     dns = await startFakeDns({ localhost: ["127.0.0.1"], "inside.test": ["127.0.0.1"] });
     // Pages of localhost are a secure context: they may use service workers and WebTransport.
-    const config = { tools: { web: { allowPrivateHosts: [`localhost:${web.port}`] } } } as unknown as Config;
+    const config = { tools: { web: { allowPrivateHosts: [`localhost:${web.port}`] } } } as Config;
     const guard = createGuard({ config: () => config, env: { OPENCLAW_DNS_SERVER: dns.address } });
     proxy = await guard.openProxy();
     context = await chromium.launchPersistentContext(folder, {

@@ -5,6 +5,7 @@ import { OpenClawError } from "../core/error.ts";
 import { defaultAgentId } from "../config/agents.ts";
 import type { Edit } from "../config/edit.ts";
 import type { Config } from "../config/schema/index.ts";
+import { newServer } from "../model/providers.ts";
 import { askChoice, askLine, askSecret } from "./ask.ts";
 import { UsageError } from "./command.ts";
 import { editConfig, reportChange } from "./config-change.ts";
@@ -127,8 +128,7 @@ function serverEdits(config: Config, provider: string, baseUrl: string, ref: str
   const known = config.models?.providers?.[provider];
   const id = ref.slice(provider.length + 1);
   const models = known?.models ?? [];
-  if (known === undefined)
-    return [{ path: place, value: { baseUrl, api: "openai-completions", models: [{ id, name: id }] } }];
+  if (known === undefined) return [{ path: place, value: newServer(baseUrl, id) }];
   return [
     { path: [...place, "baseUrl"], value: baseUrl },
     ...(models.some((model) => model.id === id)

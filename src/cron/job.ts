@@ -1,35 +1,15 @@
 // A job as it is stored and as the wire shows it.
-import type { ThinkingLevel } from "../core/thinking-level.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { WakeMode } from "../session/wake.ts";
 import type { JobRecord } from "../store/store.ts";
 import type {
   CronDelivery as JobDelivery,
   CronMisfire as Misfire,
+  CronPayload as Payload,
   CronSchedule as Schedule,
 } from "../protocol/methods/cron.ts";
 
-export type { JobDelivery, Misfire, Schedule };
-
-export type Payload =
-  | { readonly kind: "systemEvent"; readonly text: string }
-  | {
-      readonly kind: "agentTurn";
-      readonly message: string;
-      readonly model?: string;
-      readonly thinking?: ThinkingLevel;
-      readonly timeoutSeconds?: number;
-      /** Limits the tools that policy allows to these. */
-      readonly toolsAllow?: readonly string[];
-    }
-  /** Runs without a model: a command or a tool under the rules of the agent; its output is the result. */
-  | { readonly kind: "exec"; readonly command: string; readonly workdir?: string; readonly timeout?: number }
-  | {
-      readonly kind: "tool";
-      readonly tool: string;
-      readonly args: Readonly<Record<string, unknown>>;
-      readonly timeoutSeconds?: number;
-    };
+export type { JobDelivery, Misfire, Payload, Schedule };
 
 /** The requested definition. */
 export interface JobBody {

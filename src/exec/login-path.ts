@@ -4,7 +4,7 @@ import { delimiter, isAbsolute } from "node:path";
 
 import { newSecret } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import { expandHome } from "../base/paths.ts";
+import { expandTilde } from "../base/paths.ts";
 
 const LOGIN_TIMEOUT_MS = 15_000;
 const MAX_BYTES = 1_000_000;
@@ -41,7 +41,7 @@ export interface SearchPathParts {
 
 /** In search order, without duplicates. Relative folders are skipped, because they depend on the working directory. */
 export function searchPath({ prepend, login, own, home }: SearchPathParts): readonly string[] {
-  const wanted = prepend.map((folder) => (folder.startsWith("~") ? expandHome(folder, home) : folder));
+  const wanted = prepend.map((folder) => expandTilde(folder, home));
   const inherited = (own ?? "").split(delimiter);
   const all = [...wanted, ...login, ...inherited, ...minimalPath].filter((folder) => isAbsolute(folder));
   return [...new Set(all.filter((folder) => !folder.includes(delimiter)))];

@@ -41,7 +41,7 @@ test("merges an agent's keys over the defaults; sessions need the experimental k
       },
       list: [{ id: "work", memorySearch: { experimental: { sessionMemory: true }, query: { minScore: 0.5 } } }],
     },
-  } as unknown as Config;
+  } as Config;
   const { sources, maxResults, minScore, chunking } = memorySettings(config, work, paths);
   assert.deepEqual(
     { sources, maxResults, minScore, tokens: chunking.tokens },
@@ -54,7 +54,7 @@ test("resolves extra paths from the workspace and adds the agent to an index pat
   const withStore = (path: string): Config =>
     ({
       agents: { defaults: { memorySearch: { store: { path }, extraPaths: ["a", "/b", "~/c"] } } },
-    }) as unknown as Config;
+    }) as Config;
   const fileOf = (path: string): string => memorySettings(withStore(path), work, paths).file;
   assert.deepEqual(memorySettings(withStore("x"), main, paths).extraPaths, [
     "/home/me/.openclaw/workspace/a",
@@ -73,8 +73,8 @@ test("names the key that disables memory: the slot, the agent or the defaults", 
   assert.equal(disabledBy({}, main), undefined);
   const rows: readonly [Config, RegExp][] = [
     [{ plugins: { slots: { memory: "none" } } } as Config, /plugins\.slots\.memory/],
-    [{ agents: { defaults: { memorySearch: { enabled: false } } } } as unknown as Config, /agents\.defaults/],
-    [{ agents: { list: [{ id: "main", memorySearch: { enabled: false } }] } } as unknown as Config, /agent main/],
+    [{ agents: { defaults: { memorySearch: { enabled: false } } } } as Config, /agents\.defaults/],
+    [{ agents: { list: [{ id: "main", memorySearch: { enabled: false } }] } } as Config, /agent main/],
   ];
   for (const [config, words] of rows) {
     const disabled = disabledBy(config, main);

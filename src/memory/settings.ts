@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 
 import type { AgentId } from "../core/names.ts";
-import { expandHome, type Paths } from "../base/paths.ts";
+import { expandTilde, type Paths } from "../base/paths.ts";
 import { agentConfig, workspaceOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { ChunkSize } from "./chunk.ts";
@@ -129,7 +129,7 @@ function indexFileOf(path: string | undefined, agent: AgentId, paths: Paths): st
 }
 
 function below(folder: string, path: string, { home }: Paths): string {
-  return path.startsWith("~") ? expandHome(path, home) : resolve(folder, path);
+  return resolve(folder, expandTilde(path, home));
 }
 
 function withAgent(path: string, agent: AgentId): string {

@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Env } from "../base/paths.ts";
 import type { FoundServer } from "./catalog.ts";
 import { createFetch } from "./fetch.ts";
+import { knownProviders } from "./providers.ts";
 
 export interface Discovery {
   /** Cached for a short time; an empty result is cached for less. */
@@ -19,7 +20,11 @@ export interface DiscoveryDeps {
   readonly deadlineMs?: number;
 }
 
-const usualPorts: Readonly<Record<string, number>> = { ollama: 11_434, lmstudio: 1234, vllm: 8000 };
+const usualPorts: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(knownProviders).flatMap(([name, { isLocal, baseUrl = "" }]) =>
+    isLocal === true ? [[name, Number(new URL(baseUrl).port)]] : [],
+  ),
+);
 const keepFoundMs = 60_000;
 const keepNothingMs = 3000;
 /** Most ports have no server, so the wait is short, unless a person named the port. */

@@ -38,6 +38,17 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   vllm: local(8000),
 };
 
+/** The config of a server of the owner's own, with its first model. */
+export function newServer(baseUrl: string, model: string): ModelServer {
+  return { baseUrl, api: "openai-completions", models: [{ id: model, name: model }] };
+}
+
+interface ModelServer {
+  readonly baseUrl: string;
+  readonly api: ModelApi;
+  readonly models: readonly { readonly id: string; readonly name: string }[];
+}
+
 /** The order of docs/decisions/0026-models-are-found.md, with the default model of each provider. */
 export const firstChoices: readonly { readonly provider: string; readonly id: string }[] = [
   { provider: "anthropic", id: "claude-opus-4-6" },

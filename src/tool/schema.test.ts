@@ -5,41 +5,10 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { systemClock } from "../base/clock.ts";
-import { createLanes } from "../base/lane.ts";
-import type { Exec } from "../exec/exec.ts";
-import type { ProcessTable } from "../exec/processes.ts";
-import type { BrowserControl } from "../browser/control.ts";
-import type { Extraction } from "../media/extract/extract.ts";
-import type { Guard } from "../media/guard/guard.ts";
-import type { MediaStore } from "../media/store.ts";
-import type { Memory } from "../memory/memory.ts";
-import type { ModelBook } from "../model/model.ts";
-import type { Store } from "../store/store.ts";
-import { builtinTools } from "./builtin.ts";
-import { createLateServices } from "./gateway-services.ts";
+import { describeBuiltinTools } from "./describe-builtin.ts";
 import { coreTools } from "./policy/groups.ts";
 
-const tools = builtinTools({
-  store: {} as Store,
-  clock: systemClock,
-  version: "0",
-  stateDir: "/s",
-  configPath: "/s/c",
-  home: "/h",
-  approvalsPath: "/s/a",
-  lanes: createLanes(),
-  exec: {} as Exec,
-  processes: {} as ProcessTable,
-  memory: {} as Memory,
-  models: {} as ModelBook,
-  services: createLateServices(),
-  guard: {} as Guard,
-  extraction: {} as Extraction,
-  browser: {} as BrowserControl,
-  media: {} as MediaStore,
-  serviceEnv: () => ({}),
-});
+const tools = describeBuiltinTools();
 const file = join(dirname(fileURLToPath(import.meta.url)), "schema.snap.json");
 
 test("names, summaries, descriptions and parameters equal the snapshot (UPDATE_SNAPSHOT=1 records them)", () => {

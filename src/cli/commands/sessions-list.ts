@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { systemClock } from "../../base/clock.ts";
 import { expandHome } from "../../base/paths.ts";
 import { parseAgentId, type SessionKey } from "../../core/names.ts";
+import type { SessionRow } from "../../protocol/methods/sessions.ts";
 import { storeFileOf } from "../../store/store-files.ts";
 import { isDown, withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
@@ -13,18 +14,6 @@ import { formatDuration } from "../../base/duration.ts";
 import { shortPath, table, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions, type WireFlags } from "../target.ts";
-
-interface Row {
-  readonly key: string;
-  readonly kind?: string;
-  readonly sessionId?: string;
-  readonly updatedAt: number;
-  readonly label?: string;
-  readonly displayName?: string;
-  readonly spawnedBy?: string;
-  readonly model?: string | null;
-  readonly totalTokens?: number;
-}
 
 interface Request {
   readonly limit: number;
@@ -75,7 +64,7 @@ export const command = defineCommand({
 interface Listing {
   readonly path: string;
   readonly count: number;
-  readonly sessions: readonly Row[];
+  readonly sessions: readonly SessionRow[];
 }
 
 /** Falls back to the store of this machine while its gateway is down. */
@@ -106,7 +95,7 @@ async function fromFile(file: string, request: Request): Promise<Listing> {
       ...(search === undefined ? {} : { search }),
       ...(spawnedBy === undefined ? {} : { spawnedBy: spawnedBy.trim().toLowerCase() as SessionKey }),
     });
-    const sessions = records.map((record) => toWireRow(record) as unknown as Row);
+    const sessions = records.map((record) => toWireRow(record));
     return { path: file, count: sessions.length, sessions };
   } finally {
     await opened.close();
@@ -120,15 +109,15 @@ function print(io: Io, list: Listing, isVerbose: boolean): void {
 }
 
 const shape = [
-  { title: "Session", text: ({ key }: Row) => key },
-  { title: "Name", text: ({ label, displayName }: Row) => label ?? displayName ?? "" },
-  { title: "Changed", text: ({ updatedAt }: Row) => `${formatDuration(systemClock.now() - updatedAt)} ago` },
-  { title: "Tokens", text: ({ totalTokens = 0 }: Row) => String(totalTokens) },
-  { title: "Model", text: ({ model }: Row) => model ?? "" },
+  { title: "Session", text: ({ key }: SessionRow) => key },
+  { title: "Name", text: ({ label, displayName }: SessionRow) => label ?? displayName ?? "" },
+  { title: "Changed", text: ({ updatedAt }: SessionRow) => `${formatDuration(systemClock.now() - updatedAt)} ago` },
+  { title: "Tokens", text: ({ totalTokens = 0 }: SessionRow) => String(totalTokens) },
+  { title: "Model", text: ({ model }: SessionRow) => model ?? "" },
 ];
 
 const more = [
-  { title: "Kind", text: ({ kind = "" }: Row) => kind },
-  { title: "Id", text: ({ sessionId = "" }: Row) => sessionId },
-  { title: "Started by", text: ({ spawnedBy = "" }: Row) => spawnedBy },
+  { title: "Kind", text: ({ kind }: SessionRow) => kind },
+  { title: "Id", text: ({ sessionId = "" }: SessionRow) => sessionId },
+  { title: "Started by", text: ({ spawnedBy = "" }: SessionRow) => spawnedBy },
 ];

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { OpenClawError } from "../../core/error.ts";
 import type { AgentId } from "../../core/names.ts";
-import { expandHome } from "../../base/paths.ts";
+import { expandTilde } from "../../base/paths.ts";
 import { openRoot } from "../../base/rooted-fs.ts";
 import { agentIds, workspaceOf } from "../../config/agents.ts";
 import { avatarOf, avatarUrl } from "../../config/avatar.ts";
@@ -53,7 +53,7 @@ async function readPicture({ config, paths, log }: GatewayContext, agent: AgentI
   try {
     const root = await openRoot({ root: workspaceOf(config(), agent, paths) });
     try {
-      const path = avatar.path.startsWith("~") ? expandHome(avatar.path, paths.home) : avatar.path;
+      const path = expandTilde(avatar.path, paths.home);
       const { bytes } = await root.read(path, { maxBytes: MAX_BYTES });
       const type = typeOf(bytes, path);
       return type === undefined ? undefined : { bytes, type };

@@ -4,6 +4,7 @@ import * as methods from "../../protocol/methods/models.ts";
 import type { Edit } from "../../config/edit.ts";
 import type { Discovery } from "../../model/discover.ts";
 import type { ModelBook } from "../../model/model.ts";
+import { newServer } from "../../model/providers.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 
@@ -62,23 +63,12 @@ async function choose(
 ): Promise<void> {
   if (!/^[a-z0-9][a-z0-9_-]*$/.test(provider))
     throw new OpenClawError("model.bad-reference", `not a provider name: ${provider}`);
-  const { editText } = await import("../../config/edit.ts");
-  const { writeConfig } = await import("../../config/write.ts");
-  const known = context.config().models?.providers?.[provider];
-  const server: Edit[] =
-    baseUrl === undefined || known !== undefined
+  const { editConfig } = await import("../../config/change.ts");
+  editConfig(context, ({ config }): Edit[] => [
+    ...(baseUrl === undefined || config.models?.providers?.[provider] !== undefined
       ? []
-      : [
-          {
-            path: `models.providers["${provider}"]`,
-            value: { baseUrl, api: "openai-completions", models: [{ id: model, name: model }] },
-          },
-        ];
-  const { raw, hash, exists } = context.readConfig();
-  const nextText = editText(exists ? raw : "{}\n", [
-    ...server,
+      : [{ path: ["models", "providers", provider], value: newServer(baseUrl, model) }]),
     { path: "agents.defaults.model.primary", value: `${provider}/${model}` },
   ]);
-  writeConfig({ paths: context.paths, env: context.env, nextText, ...(exists ? { baseHash: hash } : {}) });
   context.applyConfigFile();
 }

@@ -13,7 +13,7 @@ const config = {
     list: [{ id: "main" }, { id: "other" }],
   },
   hooks: { allowRequestSessionKey: true },
-} as unknown as Config;
+} as Config;
 
 function settle(fields: Record<string, unknown>, author: Author = "sender"): HookAction | OpenClawError {
   try {

@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { errnoOf, OpenClawError } from "../../core/error.ts";
 import { visible } from "../../core/visible.ts";
 import type { Log } from "../../base/log.ts";
-import { expandHome, type Paths } from "../../base/paths.ts";
+import { expandTilde, type Paths } from "../../base/paths.ts";
 import { agentIds, workspaceOf } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { notOwn } from "../../plugin/own-file.ts";
@@ -78,7 +78,7 @@ export function transformFile(module: string, config: Config, paths: Paths): str
 function transformsFolder(config: Config, paths: Paths): string {
   const home = realOf(dirname(paths.config));
   const named = config.hooks?.transformsDir;
-  const folder = realOf(resolve(home, named === undefined ? "hooks/transforms" : fromHome(named, paths)));
+  const folder = realOf(resolve(home, named === undefined ? "hooks/transforms" : expandTilde(named, paths.home)));
   if (!isBelow(folder, home))
     throw new OpenClawError("hook.bad-rule", `hooks.transformsDir must be inside ${home}`, {
       hint: "openclaw config set hooks.transformsDir hooks/transforms",
@@ -91,8 +91,6 @@ function transformsFolder(config: Config, paths: Paths): string {
     hint: "openclaw config set hooks.transformsDir hooks/transforms",
   });
 }
-
-const fromHome = (path: string, paths: Paths): string => (path.startsWith("~") ? expandHome(path, paths.home) : path);
 
 const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}${sep}`);
 

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Transport } from "@modelcontextprotocol/client";
 
-import { expandHome, type Env } from "../../base/paths.ts";
+import { expandHome, expandTilde, type Env } from "../../base/paths.ts";
 import type { Clock } from "../../base/clock.ts";
 import { childEnvironment } from "../../exec/environment.ts";
 import { minimalPath } from "../../exec/login-path.ts";
@@ -151,7 +151,7 @@ async function openTransport(
     return new StdioTransport({
       id,
       // A name without a folder is searched in PATH.
-      command: command?.startsWith("~") === true ? expandHome(command, paths.home) : (command ?? ""),
+      command: expandTilde(command ?? "", paths.home),
       args,
       cwd:
         config.cwd === undefined

@@ -34,7 +34,7 @@ after(async () => {
 });
 
 function guardWith(allowPrivateHosts: readonly string[], port = 1): Guard {
-  const config = { tools: { web: { allowPrivateHosts } }, gateway: { port } } as unknown as Config;
+  const config = { tools: { web: { allowPrivateHosts } }, gateway: { port } } as Config;
   return createGuard({ config: () => config, env: { OPENCLAW_DNS_SERVER: dns.address } });
 }
 
@@ -172,7 +172,7 @@ test("public addresses of this machine and of its own IPv6 network need an excep
   });
   const withHosts = (allowPrivateHosts: readonly string[]): Guard =>
     createGuard({
-      config: () => ({ tools: { web: { allowPrivateHosts } } }) as unknown as Config,
+      config: () => ({ tools: { web: { allowPrivateHosts } } }) as Config,
       env: {},
       interfaces,
     });

@@ -24,7 +24,7 @@ before(async () => {
     "rebind.test": [["93.184.216.34"], ["127.0.0.1"]],
   });
   web = await startFakeWeb();
-  const config = { tools: { web: { allowPrivateHosts: ["site.test"] } } } as unknown as Config;
+  const config = { tools: { web: { allowPrivateHosts: ["site.test"] } } } as Config;
   guard = createGuard({ config: () => config, env: { OPENCLAW_DNS_SERVER: dns.address } });
   proxy = await guard.openProxy({ isOwners: (authority) => owners.has(authority) });
 });

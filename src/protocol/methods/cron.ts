@@ -1,5 +1,6 @@
 // Scheduled jobs over the wire. The cron service validates jobs, so that the rules are the same for every caller.
 import { Type } from "../../core/schema.ts";
+import type { ThinkingLevel } from "../../core/thinking-level.ts";
 import { closed, method, noParams, nonEmpty, optional, returns, uncheckedMethod } from "../method.ts";
 
 const named = { id: optional(nonEmpty), jobId: optional(nonEmpty) };
@@ -74,12 +75,12 @@ export type CronPayload =
       readonly kind: "agentTurn";
       readonly message: string;
       readonly model?: string;
-      readonly thinking?: string;
+      readonly thinking?: ThinkingLevel;
       readonly timeoutSeconds?: number;
-      /** Only these of the tools that policy allows. */
+      /** Limits the tools that policy allows to these. */
       readonly toolsAllow?: readonly string[];
     }
-  /** Ours, without a model: a command or a tool under the rules of the agent; its output is the result. */
+  /** Runs without a model: a command or a tool under the rules of the agent; its output is the result. */
   | { readonly kind: "exec"; readonly command: string; readonly workdir?: string; readonly timeout?: number }
   | {
       readonly kind: "tool";

@@ -1,7 +1,7 @@
 // Checks webhooks: their secret, what their sender can choose, and the scripts they run.
 import { dirname, resolve } from "node:path";
 
-import { expandHome } from "../../base/paths.ts";
+import { expandHome, expandTilde } from "../../base/paths.ts";
 import { agentIds, workspaceOf } from "../../config/agents.ts";
 import { sharedSecret } from "../../gateway/secret.ts";
 import { bundledCards } from "../../plugin/hook/bundled/cards.ts";
@@ -26,7 +26,7 @@ export function checkHooks(context: AuditContext): Finding[] {
 function scriptFolders(context: AuditContext): Finding[] {
   const { hooks } = context.loaded.config;
   const beside = (folder: string): string =>
-    folder.startsWith("~") ? expandHome(folder, context.paths.home) : resolve(dirname(context.paths.config), folder);
+    resolve(dirname(context.paths.config), expandTilde(folder, context.paths.home));
   const transforms =
     hooks?.transformsDir === undefined ? [] : [["hooks.transformsDir", beside(hooks.transformsDir)] as const];
   const extra = (hooks?.internal?.load?.extraDirs ?? []).map(
