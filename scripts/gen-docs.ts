@@ -8,7 +8,7 @@ import { optionName, optionText, usageOf } from "../src/cli/help.ts";
 import { wireOptions } from "../src/cli/target.ts";
 import { describeKeys, type KeyDescription } from "../src/config/describe.ts";
 import { configJsonSchema } from "../src/config/json-schema.ts";
-import { describeBuiltinTools } from "../src/tool/describe-builtin.ts";
+import { describeBuiltinTools } from "./describe-builtin.ts";
 import { groupOf } from "../src/tool/policy/groups.ts";
 import type { Tool } from "../src/tool/tool.ts";
 import { root } from "./project.mjs";

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { describeBuiltinTools } from "./describe-builtin.ts";
+import { describeBuiltinTools } from "../../scripts/describe-builtin.ts";
 import { coreTools } from "./policy/groups.ts";
 
 const tools = describeBuiltinTools();

@@ -112,12 +112,12 @@ const shape = [
   { title: "Session", text: ({ key }: SessionRow) => key },
   { title: "Name", text: ({ label, displayName }: SessionRow) => label ?? displayName ?? "" },
   { title: "Changed", text: ({ updatedAt }: SessionRow) => `${formatDuration(systemClock.now() - updatedAt)} ago` },
-  { title: "Tokens", text: ({ totalTokens = 0 }: SessionRow) => String(totalTokens) },
+  { title: "Tokens", text: ({ totalTokens }: SessionRow) => String(totalTokens) },
   { title: "Model", text: ({ model }: SessionRow) => model ?? "" },
 ];
 
 const more = [
   { title: "Kind", text: ({ kind }: SessionRow) => kind },
-  { title: "Id", text: ({ sessionId = "" }: SessionRow) => sessionId },
+  { title: "Id", text: ({ sessionId }: SessionRow) => sessionId },
   { title: "Started by", text: ({ spawnedBy = "" }: SessionRow) => spawnedBy },
 ];
