@@ -56,7 +56,7 @@ export function handshakes({ url, headers }: Endpoint, timeoutMs: number): Promi
     // Node's WebSocket cannot connect to a socket file; the browser behind it answered a moment ago.
     if (url.startsWith("ws+unix:")) return resolve(true);
     // Node's WebSocket takes headers; the type of the standard does not have them.
-    const Socket = WebSocket as unknown as new (url: string, options: object) => WebSocket;
+    const Socket = WebSocket as new (url: string, options: object) => WebSocket;
     const socket = new Socket(url, { headers });
     const finish = (isReady: boolean): void => {
       clearTimeout(timer);

@@ -60,9 +60,9 @@ export function browserCommand<const O extends Options = Record<never, never>>(s
       // `wait --url` and `cookies set --url` name a page, not the gateway.
       const shared = Object.entries(given.options).filter(([name]) => !Object.hasOwn(options ?? {}, name));
       const answer = await withClient(io, Object.fromEntries(shared), (client) =>
-        request(client, given as unknown as Invocation<O>),
+        request(client, given as Invocation<O>),
       );
-      io.print(io.json ? toJson(answer) : safe(text(answer, given as unknown as Invocation<O>, io)));
+      io.print(io.json ? toJson(answer) : safe(text(answer, given as Invocation<O>, io)));
       return 0;
     },
   };

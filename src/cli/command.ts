@@ -54,7 +54,7 @@ export interface Command<O extends Options = Options> {
 
 /** Identity; it exists so that `given.options` gets its types from `options`. */
 export function defineCommand<const O extends Options>(command: Command<O>): Command {
-  return command as unknown as Command;
+  return command as Command;
 }
 
 /** A row of the command table; the rest loads when the command is used. */

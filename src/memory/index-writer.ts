@@ -33,7 +33,7 @@ export class IndexWriter {
   }
 
   file(path: string): FileRow | undefined {
-    return this.#sql.file.get(path) as unknown as FileRow | undefined;
+    return this.#sql.file.get(path) as FileRow | undefined;
   }
 
   files(source: MemorySource): (FileRow & DocumentFacts)[] {

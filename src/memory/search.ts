@@ -96,7 +96,7 @@ export function createSearcher({ database }: IndexFile): Searcher {
     },
     chunks: (ids, { withoutPaths, sources }) =>
       ids.flatMap((id) => {
-        const row = chunk.get(id) as unknown as FoundChunk | undefined;
+        const row = chunk.get(id) as FoundChunk | undefined;
         if (row === undefined || withoutPaths.includes(row.path) || !sources.includes(row.source)) return [];
         return [row];
       }),

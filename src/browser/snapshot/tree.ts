@@ -45,7 +45,7 @@ export async function readTree(from: Page | Locator, options: ReadOptions): Prom
 
 async function readWithin(from: Page | Locator, options: ReadOptions, timeout: number): Promise<readonly AriaNode[]> {
   const { signal, boxes = false } = options;
-  return (await from.ariaSnapshotJSON({ mode: "ai", timeout, signal, boxes })) as unknown as readonly AriaNode[];
+  return (await from.ariaSnapshotJSON({ mode: "ai", timeout, signal, boxes })) as readonly AriaNode[];
 }
 
 /**

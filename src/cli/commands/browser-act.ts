@@ -261,10 +261,10 @@ function act<const O extends Options = Record<never, never>>(kind: string, shape
     ...rest,
     options: { ...tabOption, ...options },
     request(client, given) {
-      const step = fields(given as unknown as Invocation<O>) as { readonly timeoutMs?: number };
+      const step = fields(given as Invocation<O>) as { readonly timeoutMs?: number };
       return client.post("/act", { kind, targetId: given.options["target-id"], ...step }, step.timeoutMs);
     },
-    text: (answer, given) => text?.(answer, given as unknown as Invocation<O>) ?? doneText(answer),
+    text: (answer, given) => text?.(answer, given as Invocation<O>) ?? doneText(answer),
   });
 }
 

@@ -134,7 +134,7 @@ function setter<const O extends Options = Record<never, never>>(path: string, sh
     ...rest,
     options: { ...tabOption, ...options },
     request: (client, given) =>
-      client.post(path, { targetId: given.options["target-id"], ...fields(given as unknown as Invocation<O>) }),
+      client.post(path, { targetId: given.options["target-id"], ...fields(given as Invocation<O>) }),
     text: () => "Done.",
   });
 }

@@ -48,7 +48,7 @@ function start(
   const paths = from("node:path") as typeof Paths;
   const { pathToFileURL } = from("node:url") as typeof Urls;
   const { compileFunction } = from("node:vm") as typeof Vm;
-  const Module = from("node:module") as unknown as ModuleOfNode;
+  const Module = from("node:module") as ModuleOfNode;
   const source = readFileSync(copies.module, "utf8");
   delete from.cache[process.argv[1] ?? ""];
   process.argv.splice(1, 1);

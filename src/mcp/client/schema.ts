@@ -44,7 +44,7 @@ export function safeSchema(raw: Readonly<Record<string, unknown>>): TObject {
   const budget = { nodes: MAX_NODES };
   const schema = reduce(raw, budget, 0);
   const { properties = {}, required = [] } = schema;
-  return { ...schema, type: "object", properties, required } as unknown as TObject;
+  return { ...schema, type: "object", properties, required } as TObject;
 }
 
 /** Beyond the limits, and for `true`, a schema that accepts any value. */

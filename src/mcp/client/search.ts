@@ -65,7 +65,7 @@ export function createSearchTool(all: () => readonly Tool[]): Tool {
       const text = found.length === 0 ? note : `${note}\n${wrapUntrusted(JSON.stringify(tools), "mcp")}`;
       return { content: [{ type: "text", text }], details: { tools, total: usable.length } };
     },
-  }) as unknown as Tool;
+  }) as Tool;
 }
 
 /** For a request: names the servers whose tools this caller may use. */

@@ -32,7 +32,7 @@ export function answerServer(deps: ServerRequestDeps): AnswerServer {
     }));
     client.setRequestHandler("sampling/createMessage", async ({ params }) => {
       const call = requireCall(current());
-      const asked = params as unknown as Record<string, unknown>;
+      const asked = params as Record<string, unknown>;
       const messages = toMessages(asked["messages"]);
       const system = typeof asked["systemPrompt"] === "string" ? asked["systemPrompt"] : "";
       const shown = [system, ...messages.map(({ text }) => text)].join("\n\n");
@@ -42,7 +42,7 @@ export function answerServer(deps: ServerRequestDeps): AnswerServer {
     });
     client.setRequestHandler("elicitation/create", async ({ params }) => {
       const call = requireCall(current());
-      const asked = params as unknown as Record<string, unknown>;
+      const asked = params as Record<string, unknown>;
       if (call.client?.can("elicitation/create") === true) {
         const { form } = await call.client.ask({ form: { method: "elicitation/create", params: asked } });
         return form as never;

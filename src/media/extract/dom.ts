@@ -39,7 +39,7 @@ export const COMMENT = 8;
 export function parseDocument(html: string): Document {
   // A fragment without html and body tags would have no body to look into.
   const whole = /<body[\s>]/i.test(html) ? html : `<html><body>${html}</body></html>`;
-  return parseHTML(whole).document as unknown as Document;
+  return parseHTML(whole).document as Document;
 }
 
 export function parseXml(xml: string): Document {

@@ -23,14 +23,14 @@ function createService(): TurndownService {
   made.addRule("strikethrough", { filter: ["del", "s"] as never, replacement: (content) => `~~${content}~~` });
   made.addRule("table", {
     filter: "table",
-    replacement: (content, node) => tableOf(node as unknown as Element, content),
+    replacement: (content, node) => tableOf(node as Element, content),
   });
-  made.addRule("pre", { filter: "pre", replacement: (_content, node) => fenced(node as unknown as Element) });
+  made.addRule("pre", { filter: "pre", replacement: (_content, node) => fenced(node as Element) });
   made.addRule("link", {
     filter: (node) => node.nodeName === "A" && node.getAttribute("href") !== null,
     replacement(content, node) {
       const label = content.trim();
-      const href = (node as unknown as Element).getAttribute("href") ?? "";
+      const href = (node as Element).getAttribute("href") ?? "";
       if (label === "" || !/^https?:|^mailto:/i.test(href)) return label;
       return label === href
         ? `<${href}>`
@@ -40,7 +40,7 @@ function createService(): TurndownService {
   made.addRule("image", {
     filter: "img",
     replacement(_content, node) {
-      const source = (node as unknown as Element).getAttribute("src") ?? "";
+      const source = (node as Element).getAttribute("src") ?? "";
       return /^https?:/i.test(source) ? `![](${source.replaceAll(/[()\s]/g, encodeURIComponent)})` : "";
     },
   });

@@ -124,7 +124,7 @@ function byHand(database: DatabaseSync, reason: string): Nearest {
     search(space, query, limit) {
       const best = createBest(limit);
       for (const row of database.prepare(all).iterate(space.id)) {
-        const { id, vector } = row as unknown as { id: number; vector: Uint8Array };
+        const { id, vector } = row as { id: number; vector: Uint8Array };
         best.offer(id, dot(query, fromBytes(vector)));
       }
       return best.list().map(({ id, score }) => ({ id, score: Math.max(0, score) }));
