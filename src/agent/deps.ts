@@ -1,20 +1,17 @@
 // What the agents need from other parts; the app wires it, so that this folder knows no vendor, tool or command.
-import type { RunFailure } from "../core/event.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
-import type { TurnSource } from "../core/turn-source.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Paths } from "../base/paths.ts";
 import type { Config } from "../config/schema/index.ts";
-import type { Answerer } from "../approval/record.ts";
 import type { ModelBook, ModelEvent, ModelFacts, ModelRef, ModelRequest } from "../model/model.ts";
 import type { SystemEvents } from "../session/system-events.ts";
 import type { Store } from "../store/store.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
-import type { CallHints } from "../tool/tool.ts";
 import type { Budgets } from "./budget.ts";
+import type { CommandContext, Direct } from "./direct.ts";
 import type { Ledger } from "./ledger.ts";
 import type { MediaMessage, UnderstoodMessage } from "./media/understand.ts";
 
@@ -29,15 +26,15 @@ export interface AgentsDeps {
   readonly budgets?: Budgets;
   /** Streams a model turn with retry and failover; default: `createStreamModel` of model/retry.ts. */
   readonly streamModel?: StreamModel;
-  /** Slash commands and directives, applied before the model (`Direct` of chat). */
-  readonly direct: DirectTurn;
+  /** Slash commands and directives, applied before the model. */
+  readonly direct: Direct;
   /**
-   * Whether a message is only a command (`IsUrgent` of chat), which runs immediately, also during a run. Without it
+   * Whether a message is only a command (`IsUrgent`), which runs immediately, also during a run. Without it
    * a few commands are recognized by name.
    */
   readonly isUrgent?: (
     text: string,
-    context: { readonly authorised: boolean; readonly source: string },
+    context: Pick<CommandContext, "authorised" | "source">,
   ) => boolean | Promise<boolean>;
   readonly config: () => Config;
   readonly paths: Paths;
@@ -69,32 +66,6 @@ export type BootstrapHook = (about: {
   readonly messages: readonly string[];
   readonly bootstrapFiles?: readonly { readonly name: string; readonly content: string }[];
 }>;
-
-/** The shape of `Direct` in chat, which this folder cannot import. */
-export type DirectTurn = (
-  text: string,
-  context: {
-    readonly sessionKey: SessionKey;
-    readonly agentId: AgentId;
-    readonly runId: string;
-    readonly source: string;
-    readonly authorised: boolean;
-    readonly approver?: Answerer | undefined;
-    readonly admin?: boolean | undefined;
-    readonly signal: AbortSignal;
-  },
-) => Promise<DirectedTurn>;
-
-export type DirectedTurn =
-  | { readonly kind: "answered"; readonly text: string; readonly failure?: RunFailure | undefined }
-  | {
-      readonly kind: "turn";
-      readonly text: string;
-      readonly notes: readonly string[];
-      readonly once: CallHints & { readonly thinking?: string; readonly model?: string };
-      /** Set when a command wrote the text, which is then not shown as the person's message. */
-      readonly source?: TurnSource;
-    };
 
 /** One request to the model that answers; built again for each model tried (docs/decisions/0007-by-provider-most-specific.md). */
 export interface ModelTurn {

@@ -4,7 +4,7 @@ import { factsOfSource } from "../core/turn-source.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Waiting } from "../session/queue.ts";
 import type { TurnRequest } from "../session/turns.ts";
-import type { DirectedTurn } from "./deps.ts";
+import type { Directed } from "./direct.ts";
 import type { RunBody } from "./recover.ts";
 
 export interface PendingTurn extends Waiting {
@@ -16,7 +16,7 @@ export interface PendingTurn extends Waiting {
   /** Its text is in the transcript, or is stored with the run. */
   isInTranscript: boolean;
   /** Commands and directives were already applied outside the queue. */
-  directed?: DirectedTurn;
+  directed?: Directed;
   /** Turns whose messages this run answers too. */
   readonly merged: PendingTurn[];
   /** Run ids of messages that it read on the way and that still get their own turn. */

@@ -13,7 +13,7 @@ import { createOutbound, type Outbound } from "../channel/outbound.ts";
 import { openHooks, type Hooks } from "./hooks.ts";
 import { openUnderstanding } from "./media.ts";
 import { openSessions, type OpenSessions } from "./sessions.ts";
-import type { Direct, IsUrgent } from "../chat/command.ts";
+import type { Direct, IsUrgent } from "../agent/direct.ts";
 import type { ModelBook } from "../model/model.ts";
 import { createStreamModel } from "../model/retry.ts";
 import { usesAnthropicSubscription } from "../model/subscription.ts";

@@ -1,10 +1,11 @@
 // The record written before a change of several files: enough to roll all of them back, or to clean up.
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { errnoOf, OpenClawError } from "../core/error.ts";
 import { checker, Type, type Static } from "../core/schema.ts";
 import { syncFolder, writeFileAtomic } from "./atomic-file.ts";
+import { namesIn } from "./folders.ts";
 import { newSecret } from "./ids.ts";
 
 const nullable = Type.Union([Type.String(), Type.Null()]);
@@ -57,18 +58,9 @@ export interface RecordFile {
 export const newRecord = (journal: string): RecordFile => recordAt(journal, newSecret(8));
 
 export function recordsIn(journal: string): RecordFile[] {
-  return entriesOf(journal)
+  return namesIn(journal)
     .filter((name) => /^[0-9a-f]{16}$/.test(name))
     .map((id) => recordAt(journal, id));
-}
-
-export function entriesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return [];
-    throw error;
-  }
 }
 
 const check = checker(record);
@@ -93,7 +85,7 @@ function recordAt(journal: string, id: string): RecordFile {
     kept: (name) => readFileSync(join(folder, name)),
     remove() {
       rmSync(file, { force: true });
-      if (entriesOf(journal).includes(id)) syncFolder(folder);
+      if (namesIn(journal).includes(id)) syncFolder(folder);
       rmSync(folder, { recursive: true, force: true });
     },
   };

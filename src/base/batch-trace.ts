@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, writeS
 import { join } from "node:path";
 
 import { diskError, syncFolder } from "./atomic-file.ts";
-import { entriesOf } from "./batch-record.ts";
+import { namesIn } from "./folders.ts";
 import { newSecret } from "./ids.ts";
 import { sweepAfter } from "./rooted-temp.ts";
 
@@ -29,7 +29,7 @@ export function createTrace(journal: string): Trace {
       noted.add(folder);
     },
     async sweep() {
-      const lists = entriesOf(journal).filter((entry) => /^folders-[0-9a-f]{16}$/.test(entry) && entry !== name);
+      const lists = namesIn(journal).filter((entry) => /^folders-[0-9a-f]{16}$/.test(entry) && entry !== name);
       for (const list of lists) {
         const [pid, ...folders] = linesOf(join(journal, list));
         for (const folder of new Set(folders)) {

@@ -6,6 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { errnoOf, OpenClawError } from "../core/error.ts";
 import { diskError, writeFileAtomic } from "./atomic-file.ts";
 import { systemClock } from "./clock.ts";
+import { isAlive } from "./process-alive.ts";
 
 // Two processes that start at the same time can block each other briefly, and the winner needs a moment to write its
 // name.
@@ -171,15 +172,6 @@ function isOwner(said: unknown): said is LockOwner {
     ["number", "undefined"].includes(typeof port) &&
     ["string", "undefined"].includes(typeof born)
   );
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errnoOf(error) === "EPERM";
-  }
 }
 
 /**

@@ -13,7 +13,7 @@ import type { Catalog } from "../tool/catalog.ts";
 import { subjectOf, type Subject } from "../tool/subject.ts";
 import type { Undo } from "../tool/undo/undo.ts";
 import type { Agents } from "../agent/agent.ts";
-import type { CommandContext, Directed, OnceSettings } from "./command.ts";
+import type { CommandContext, Directed, OnceSettings } from "../agent/direct.ts";
 
 export interface DirectDeps {
   readonly store: Pick<Store, "sessions"> & Partial<Pick<Store, "transcript">>;

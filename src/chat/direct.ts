@@ -1,7 +1,7 @@
 // Handles a message before the model: answers commands, stores or applies directives, passes on the rest.
 import { OpenClawError } from "../core/error.ts";
 import type { Config } from "../config/schema/index.ts";
-import type { Direct, Directed, IsUrgent, OnceSettings } from "./command.ts";
+import type { Direct, Directed, IsUrgent, OnceSettings } from "../agent/direct.ts";
 import { commandNamed, commandWords, directiveNamed, directiveWords, shortcutWords } from "./command/list.ts";
 import { parseMessage, type Found, type Grammar, type Parsed } from "./parse.ts";
 import { answered, createCommandRun, type DirectDeps, type CommandRun } from "./command-run.ts";

@@ -26,7 +26,7 @@ import { builtinTools } from "../tool/builtin.ts";
 import { createCallTool } from "../tool/call.ts";
 import { createCatalog } from "../tool/catalog.ts";
 import { createLateServices } from "../tool/gateway-services.ts";
-import type { CommandContext, Directed, OnceSettings } from "./command.ts";
+import type { CommandContext, Directed, OnceSettings } from "../agent/direct.ts";
 import { createDirect } from "./direct.ts";
 import type { DirectDeps } from "./command-run.ts";
 
@@ -200,7 +200,7 @@ const quiet: Log = {
   warn: () => undefined,
   info: () => undefined,
   debug: () => undefined,
-} as unknown as Log;
+} as Log;
 
 /** Ends what it is asked to end, and records the requests. */
 function agentsPort(asked: string[], active: Set<string>): ReturnType<DirectDeps["agents"]> {

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 
 import type { Config } from "../config/schema/index.ts";
 import { patchSession } from "../session/session.ts";
-import type { OnceSettings } from "./command.ts";
+import type { OnceSettings } from "../agent/direct.ts";
 import { key, NOW, models, openChat, turn } from "./fixture.cases.ts";
 
 describe("levels", () => {

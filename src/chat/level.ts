@@ -1,5 +1,5 @@
 // Directives that set one of a few levels: parse, show, store and reject in the same way.
-import type { OnceSettings } from "./command.ts";
+import type { OnceSettings } from "../agent/direct.ts";
 import { answered, type Directive, type CommandRun } from "./command-run.ts";
 
 export interface Level {

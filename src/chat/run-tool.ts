@@ -3,7 +3,7 @@ import { OpenClawError } from "../core/error.ts";
 import type { Block } from "../core/message.ts";
 import { isRecord } from "../core/record.ts";
 import type { CallHints, ToolResult } from "../tool/tool.ts";
-import type { Directed } from "./command.ts";
+import type { Directed } from "../agent/direct.ts";
 import { fenced } from "./fence.ts";
 import type { CommandRun } from "./command-run.ts";
 

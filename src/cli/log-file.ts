@@ -1,8 +1,7 @@
 // Finds the log file when no gateway runs, and formats its lines.
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { errnoOf } from "../core/error.ts";
+import { namesIn } from "../base/folders.ts";
 import { expandHome } from "../base/paths.ts";
 import type { Io } from "./io.ts";
 import type { Paint } from "./paint.ts";
@@ -20,15 +19,6 @@ export function newestLog(io: Io, unchecked: UncheckedConfig): string | undefine
     .toSorted()
     .at(-1);
   return newest === undefined ? undefined : join(folder, newest);
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return [];
-    throw error;
-  }
 }
 
 export interface LogLine {

@@ -1,10 +1,11 @@
 // One SQLite connection: settings, prepared statements, and execution of table operations.
-import { accessSync, constants, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
-import { errnoOf, OpenClawError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
+import { canWrite } from "../base/folders.ts";
 import { toReadError, toStoreError } from "./failure.ts";
 import type { Answer, SqlRow, Statement, Steps } from "./sql.ts";
 
@@ -51,7 +52,7 @@ function openOwn(file: string, locking: "NORMAL" | "EXCLUSIVE"): Connection {
 /** Read-only: never writes to the store, works beside the owner and in a read-only folder. */
 export function openForReading(file: string): Connection {
   // A log cannot be created there, and without a log no process is writing.
-  if (!existsSync(`${file}-wal`) && !isWritable(dirname(file))) return openStill(file);
+  if (!existsSync(`${file}-wal`) && !canWrite(dirname(file))) return openStill(file);
   return connect(file, () => new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS }));
 }
 
@@ -144,15 +145,5 @@ function settingUp(connection: Connection, setUp: () => void): Connection {
   } catch (error) {
     connection.close();
     throw error;
-  }
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return false;
   }
 }

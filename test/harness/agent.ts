@@ -6,7 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Agents } from "../../src/agent/agent.ts";
 import type { TurnRequest } from "../../src/session/turns.ts";
-import type { AgentsDeps, DirectTurn } from "../../src/agent/deps.ts";
+import type { AgentsDeps } from "../../src/agent/deps.ts";
+import type { Direct } from "../../src/agent/direct.ts";
 import { createAgents } from "../../src/agent/runner.ts";
 import { openCatalog } from "../../src/app/catalog.ts";
 import { openExec } from "../../src/app/exec.ts";
@@ -124,7 +125,7 @@ export interface TestAgents {
 export interface TestAgentsPlan {
   readonly models: ModelBook;
   readonly config?: Record<string, unknown>;
-  readonly direct?: DirectTurn;
+  readonly direct?: Direct;
   readonly state?: string;
   readonly more?: Partial<AgentsDeps>;
   /** Wraps the store before it is used. */
@@ -132,7 +133,7 @@ export interface TestAgentsPlan {
 }
 
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => silent };
-export const noCommands: DirectTurn = async (words) => ({ kind: "turn", text: words, notes: [], once: {} });
+export const noCommands: Direct = async (words) => ({ kind: "turn", text: words, notes: [], once: {} });
 
 let count = 0;
 

@@ -4,7 +4,7 @@ import { visible } from "../../core/visible.ts";
 import type { Approval } from "../../approval/record.ts";
 import type { ApprovalDecision } from "../../protocol/approval.ts";
 import { approvalText } from "../approval-text.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../../agent/direct.ts";
 import { answered, type Command, type CommandRun } from "../command-run.ts";
 
 const decisions: ReadonlyMap<string, ApprovalDecision> = new Map([

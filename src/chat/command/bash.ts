@@ -2,7 +2,7 @@
 import { isRecord } from "../../core/record.ts";
 import { routeOfSession } from "../../exec/route.ts";
 import type { CallHints } from "../../tool/tool.ts";
-import type { Directed } from "../command.ts";
+import type { Directed } from "../../agent/direct.ts";
 import { fenced } from "../fence.ts";
 import { attemptTool, contentText, runTool } from "../run-tool.ts";
 import { answered, type Command, type CommandRun } from "../command-run.ts";

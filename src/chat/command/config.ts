@@ -1,7 +1,7 @@
 // /config: shows the config without secrets and changes single keys of the file.
 import { getAt, hasAt, parsePath } from "../../config/path.ts";
 import { redactConfig } from "../../config/redact.ts";
-import type { Directed } from "../command.ts";
+import type { Directed } from "../../agent/direct.ts";
 import { fenced } from "../fence.ts";
 import { adminIn, requireAdmin, settingWords } from "../owner.ts";
 import { answered, type Command, type CommandRun } from "../command-run.ts";

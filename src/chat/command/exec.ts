@@ -1,6 +1,6 @@
 // /exec: where and how commands of this session run. Session state only; the tool rules still decide.
 import { EXEC_ASK, EXEC_HOST, EXEC_SECURITY, routeOfSession } from "../../exec/route.ts";
-import type { ExecHints } from "../command.ts";
+import type { ExecHints } from "../../agent/direct.ts";
 import { answered, type Directive, type CommandRun } from "../command-run.ts";
 
 const values: Readonly<Record<"host" | "security" | "ask", readonly string[]>> = {

@@ -1,6 +1,6 @@
 // /new and /reset: start a new transcript under the same key; levels and overrides stay.
 import { resetSession } from "../../session/session.ts";
-import type { Directed } from "../command.ts";
+import type { Directed } from "../../agent/direct.ts";
 import { knownModel } from "../model-choice.ts";
 import { answered, refText, type Command, type CommandRun } from "../command-run.ts";
 

@@ -3,7 +3,7 @@ import { textOf } from "../../core/message.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { endWords, nameOf, type Child, type Subagents } from "../../session/subagents.ts";
 import { readHistory } from "../../session/history.ts";
-import type { Directed } from "../command.ts";
+import type { Directed } from "../../agent/direct.ts";
 import { counted } from "../figures.ts";
 import { answered, type Command, type CommandRun } from "../command-run.ts";
 

@@ -4,7 +4,7 @@ import { isRecord } from "../../core/record.ts";
 import { diffLines, turnsText, undoText } from "../../tool/undo/undo-text.ts";
 import type { UndoneFile } from "../../tool/undo/plan.ts";
 import type { UndoRequest } from "../../tool/undo/undo.ts";
-import type { Directed } from "../command.ts";
+import type { Directed } from "../../agent/direct.ts";
 import { answered, type Command } from "../command-run.ts";
 
 const DIFF_CHARS = 3000;

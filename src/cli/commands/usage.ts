@@ -1,4 +1,5 @@
 // `openclaw usage`: shows the cost of models, day by day.
+import type { UsageCostReport, UsageTotals } from "../../protocol/methods/usage.ts";
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import { wholeNumber } from "../parse.ts";
@@ -6,19 +7,7 @@ import { table, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
-interface Sum {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly totalTokens: number;
-  readonly totalCost: number;
-  readonly missingCostEntries?: number;
-}
-
-interface Day extends Sum {
-  readonly date: string;
-}
+type Day = UsageCostReport["daily"][number];
 
 export const command = defineCommand({
   options: {
@@ -41,10 +30,10 @@ export const command = defineCommand({
   },
 });
 
-function linesOf(daily: readonly Day[], totals: Sum, days: number, io: Parameters<typeof table>[2]): string[] {
+function linesOf(daily: readonly Day[], totals: UsageTotals, days: number, io: Parameters<typeof table>[2]): string[] {
   if (totals.totalTokens === 0) return [`No model was used in the last ${days} days.`];
   const rows = [...daily.filter(({ totalTokens }) => totalTokens > 0), { date: "all", ...totals }];
-  const unpriced = totals.missingCostEntries ?? 0;
+  const unpriced = totals.missingCostEntries;
   return [
     ...table(rows, shape, io),
     ...(unpriced === 0

@@ -3,8 +3,9 @@ import { getCompileCacheDir } from "node:module";
 import { basename, dirname, join } from "node:path";
 
 import { packageRoot } from "../../base/version.ts";
+import { canWrite } from "../../base/folders.ts";
 import { canonicalPath, engineSockets, isWithin } from "../sandbox/hidden-paths.ts";
-import { canWrite, type PathRuleOptions } from "./path-rules.ts";
+import type { PathRuleOptions } from "./path-rules.ts";
 
 /** For a command that starts this program. */
 export function pathRuleOptions(program: string): PathRuleOptions {

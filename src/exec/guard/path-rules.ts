@@ -1,9 +1,9 @@
 // Computes what a guarded command sees: the whole machine with the gateway's own files hidden and its workspace in
 // place.
-import { accessSync, constants, lstatSync, readlinkSync } from "node:fs";
+import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
-import { errnoOf } from "../../core/error.ts";
+import { canWrite } from "../../base/folders.ts";
 import { statOf } from "../policy/programs.ts";
 import { canonicalPath, isWithin } from "../sandbox/hidden-paths.ts";
 import { notWorking, type Works } from "../sandbox/spec.ts";
@@ -218,14 +218,4 @@ function linksIn(path: string): string[] {
   };
   walk(resolve(path));
   return found;
-}
-
-export function canWrite(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return false;
-  }
 }

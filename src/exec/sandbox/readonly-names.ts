@@ -14,8 +14,10 @@ import {
 import { join } from "node:path";
 
 import { errnoOf, OpenClawError } from "../../core/error.ts";
+import { namesIn } from "../../base/folders.ts";
 import { sha256 } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
+import { isAlive } from "../../base/process-alive.ts";
 import { protectedNames } from "../../base/protected-names.ts";
 import { createGitFinder, emptyLinks, type GitFolder } from "./git-folders.ts";
 import { isWithin } from "./hidden-paths.ts";
@@ -353,23 +355,5 @@ function readLedger(file: string): string[] {
   } catch (error) {
     if (errnoOf(error) === "ENOENT" || error instanceof SyntaxError) return [];
     throw error;
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return [];
-    throw error;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errnoOf(error) === "EPERM";
   }
 }

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 import { createMask } from "../../base/mask.ts";
+import { readBounded, statusError } from "../../model/bounded-response.ts";
 import { startWatchdog, type Deadlines } from "../../model/deadline.ts";
 import { toFailure } from "../../model/failure.ts";
 import { createFetch } from "../../model/fetch.ts";
@@ -78,7 +79,11 @@ async function askOnce(endpoint: Endpoint, body: unknown, deadlines: Deadlines, 
       body: JSON.stringify(body),
       signal: dog.signal,
     });
-    const text = await readAll(response, () => dog.token());
+    const text = await readBounded(response, {
+      maxBytes: maxAnswerBytes,
+      onPart: () => dog.token(),
+      tooLarge: () => new EmbedError("garbled", "the response is too large"),
+    });
     if (response.status < 200 || response.status > 299) throw statusError(response, text);
     return JSON.parse(text) as unknown;
   } catch (error) {
@@ -93,27 +98,6 @@ async function askOnce(endpoint: Endpoint, body: unknown, deadlines: Deadlines, 
   } finally {
     dog.close(true);
   }
-}
-
-async function readAll(response: Response, alive: () => void): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body ?? []) {
-    alive();
-    size += part.byteLength;
-    if (size > maxAnswerBytes) throw new EmbedError("garbled", "the response is too large");
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString("utf8");
-}
-
-function statusError(response: Response, responseBody: string): Error {
-  // Does not follow redirects: the next host would get the key and the notes.
-  return Object.assign(new Error(""), {
-    statusCode: response.status,
-    responseBody,
-    responseHeaders: Object.fromEntries(response.headers),
-  });
 }
 
 function toEmbedError(error: unknown, { provider, secret, hint }: Endpoint): EmbedError {

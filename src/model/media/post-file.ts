@@ -1,5 +1,6 @@
 // Sends one media file to a service while it is read from the disk, and reads the bounded JSON answer.
 import { createMask } from "../../base/mask.ts";
+import { readBounded, statusError } from "../bounded-response.ts";
 import { toFailure } from "../failure.ts";
 import { postStream } from "../fetch.ts";
 import type { ModelEndpoint, ModelFailure } from "../model.ts";
@@ -38,7 +39,7 @@ export async function postFile(
       body: { length: lengthOf(request), open: () => partsOf(request) },
       signal,
     });
-    const text = await readBounded(response);
+    const text = await readBounded(response, { maxBytes: MAX_ANSWER_BYTES });
     if (!response.ok) throw statusError(response, text);
     return { answer: JSON.parse(text) as unknown };
   } catch (error) {
@@ -89,24 +90,4 @@ async function* inBase64(parts: AsyncIterable<Uint8Array>): AsyncIterable<Uint8A
     yield Buffer.from(bytes.toString("base64", 0, whole), "latin1");
   }
   yield Buffer.from(rest.toString("base64"), "latin1");
-}
-
-async function readBounded(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body ?? []) {
-    size += part.byteLength;
-    if (size > MAX_ANSWER_BYTES) throw new Error("the response is too large");
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString("utf8");
-}
-
-/** Redirects are not followed: the next host would get the key and the file. */
-function statusError(response: Response, responseBody: string): Error {
-  return Object.assign(new Error(""), {
-    statusCode: response.status,
-    responseBody,
-    responseHeaders: Object.fromEntries(response.headers),
-  });
 }

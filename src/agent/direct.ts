@@ -1,8 +1,9 @@
-// The contract of slash commands and directives, which are handled before a model sees the message.
+// The contract of slash commands and directives, which chat handles before a model sees the message.
 import type { SessionKey, AgentId } from "../core/names.ts";
-import type { RunOutcome } from "../core/event.ts";
+import type { RunFailure } from "../core/event.ts";
 import type { TurnSource } from "../core/turn-source.ts";
 import type { Answerer } from "../approval/record.ts";
+import type { CallHints } from "../tool/tool.ts";
 
 export interface CommandContext {
   readonly sessionKey: SessionKey;
@@ -22,7 +23,7 @@ export interface CommandContext {
 /** What remains to be done after commands and directives were applied. */
 export type Directed =
   /** Answered by the gateway without a model. `failure` is set when a tool run by `/tool` or `!` failed. */
-  | { readonly kind: "answered"; readonly text: string; readonly failure?: RunOutcome["failure"] }
+  | { readonly kind: "answered"; readonly text: string; readonly failure?: RunFailure | undefined }
   /** A turn for the model with the remaining text. `notes` are for the person, not the model; `once` applies to this turn only. */
   | {
       readonly kind: "turn";
@@ -33,23 +34,16 @@ export type Directed =
       readonly source?: TurnSource;
     };
 
-export interface OnceSettings {
+export interface OnceSettings extends CallHints {
   readonly thinking?: string;
   readonly model?: string;
   readonly verbose?: string;
   readonly reasoning?: string;
   readonly queue?: string;
-  readonly elevated?: string;
-  readonly exec?: ExecHints;
 }
 
 /** Where and how commands run, as `/exec` names it. */
-export interface ExecHints {
-  readonly host?: string;
-  readonly security?: string;
-  readonly ask?: string;
-  readonly node?: string;
-}
+export type ExecHints = NonNullable<CallHints["exec"]>;
 
 /** Called by the runner for every user turn before the model. Must not throw for any message. */
 export type Direct = (text: string, context: CommandContext) => Promise<Directed>;
