@@ -57,7 +57,7 @@ export async function salvageStore(file: string, to: string, options: SalvageOpt
   requireFile(file);
   if (existsSync(to))
     throw new OpenClawError("store.exists", `${to} already exists`, {
-      hint: "choose another name",
+      hint: "name another file: openclaw store salvage <file>",
       details: { file: to },
     });
   const [source, fresh] = [`${to}.source`, `${to}.part`];

@@ -25,7 +25,9 @@ export const undo: Command = {
     if (request === undefined) return answered(usage);
     if (request.list) return answered(turnsText((await deps.undo.list(session)).slice(0, 20)));
     try {
-      return answered(undoText(await deps.undo.undo({ session, agent, caller: "chat:/undo" }, request), DIFF_CHARS));
+      return answered(
+        undoText(await deps.undo.undo({ session, agent, caller: "chat:/undo" }, request), DIFF_CHARS, "/undo redo"),
+      );
     } catch (error) {
       if (error instanceof OpenClawError && error.code === "undo.changed") return refused(error);
       throw error;

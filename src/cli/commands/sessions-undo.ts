@@ -82,7 +82,10 @@ async function askHere(io: Io, { key, list, ...request }: Request): Promise<Answ
 
 function print(io: Io, answer: Answer): void {
   if (io.json) io.print(toJson(answer));
-  else io.print(safe("turns" in answer ? turnsText(answer.turns) : undoText(answer, DIFF_CHARS)));
+  else
+    io.print(
+      safe("turns" in answer ? turnsText(answer.turns) : undoText(answer, DIFF_CHARS, "openclaw sessions undo --redo")),
+    );
 }
 
 /** The difference shows what would be lost. */

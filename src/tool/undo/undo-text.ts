@@ -11,12 +11,13 @@ const descriptions: Readonly<Record<UndoneFile["does"], string>> = {
   "not-kept": "NOT restored",
 };
 
-export function undoText(report: UndoReport, maxDiffChars: number): string {
+/** `redo` is what the reader enters to revert the undo. */
+export function undoText(report: UndoReport, maxDiffChars: number, redo: string): string {
   const { turn, at, dryRun, undo, files, remains, changedSince } = report;
   const when = new Date(at).toISOString().slice(0, 19).replace("T", " ");
   const head = dryRun
     ? `Would undo turn ${turn} (${when} UTC):`
-    : `Undid turn ${turn} (${when} UTC) as turn ${undo ?? "?"}. To revert it: /undo redo`;
+    : `Undid turn ${turn} (${when} UTC) as turn ${undo ?? "?"}. To revert it: ${redo}`;
   const foreign = new Set(changedSince);
   const lines = files.map(
     (file) =>
